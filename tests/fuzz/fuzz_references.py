@@ -18,6 +18,21 @@ QUERY_KEYS = ("query_id", "qid", "queryid", "q_id", "topic_id")
 DOC_KEYS = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id")
 SCORE_KEYS = ("score", "sim", "similarity")
 GRADE_KEYS = ("grade", "relevance", "label", "rel", "score")
+#: Names in tables that have none of the usual ones.
+OTHER_KEYS = {
+    QUERY_KEYS: ("query", "topic", "topicid", "query_no", "query_number", "topic_no", "qno"),
+    DOC_KEYS: (
+        *("doc", "document", "documentid", "doc_no", "passage", "passageid", "corpusid", "_id"),
+    ),
+    SCORE_KEYS: (
+        *("_score", "relevance_score", "similarity_score", "sim_score", "retrieval_score"),
+    ),
+    GRADE_KEYS: (
+        *("relevance_score", "relevance_label", "relevance_grade", "relevancy"),
+        *("judgment", "judgement", "rating", "qrel"),
+    ),
+}
+GRADE_HEADERS = {"score", "grade", "label", "rel", "relevance", "relevance_score"}
 LIST_KEYS = (
     "docs",
     "documents",
@@ -104,11 +119,38 @@ def columns_of(text):
             yield re.findall(r"[^ \t\n\r\x0b\x0c]+", line)
 
 
+def columns_called(header, keys):
+    """Return the indices of the columns of a table with one of the names."""
+    for names in (keys, OTHER_KEYS[keys]):
+        if matches := [index for index, name in enumerate(header) if name in names]:
+            is_pyterrier = keys == DOC_KEYS and {"qid", "docid", "docno"} <= set(header)
+            return [index for index in matches if not is_pyterrier or header[index] != "docid"]
+    return []
+
+
+def delimiter_of(line):
+    """Return what separates the names of queries and documents in a header; None without them."""
+    for delimiter in ",;\t":
+        cells = [cell.strip(' \t\n\r\v\f"') for cell in line.split(delimiter)]
+        names = [re.sub("[- ]", "_", cell.lower()) for cell in cells]
+        is_named = columns_called(names, QUERY_KEYS) and columns_called(names, DOC_KEYS)
+        has_number = delimiter != "," and any(map(is_number, cells))
+        if is_named and len(names) > 1 and not has_number:
+            return delimiter
+    return None
+
+
+def is_number(text):
+    try:
+        finite_text(text)
+    except Refused:
+        return False
+    return True
+
+
 def is_csv_header(line):
-    """Return whether a line names queries and documents between commas, or is a word of columns."""
-    names = [re.sub("[- ]", "_", name.strip(' \t\r"').lower()) for name in line.split(",")]
-    named = any(name in QUERY_KEYS for name in names) and any(name in DOC_KEYS for name in names)
-    return named or (len(names) >= 3 and len(line.split()) == 1)
+    """Return whether a line names queries and documents, or is a word of columns with commas."""
+    return delimiter_of(line) is not None or (line.count(",") >= 2 and len(line.split()) == 1)
 
 
 def csv_rows(text, number_keys):
@@ -117,18 +159,20 @@ def csv_rows(text, number_keys):
     first = next(i for i, line in enumerate(lines) if line.strip() and line[0] != "#")
     file = io.StringIO("\n".join(lines[first:]), newline="")
     try:
-        rows = list(csv.reader(file, strict=True, skipinitialspace=True))
+        delimiter = delimiter_of(lines[first]) or ","
+        rows = list(csv.reader(file, delimiter=delimiter, strict=True, skipinitialspace=True))
     except csv.Error as error:
         raise Refused(str(error)) from error
     rows = [row for row in rows if len(row) > 1 or "".join(row).strip()]
     header = [re.sub("[- ]", "_", name.strip(" \t\n\r\x0b\x0c").lower()) for name in rows[0]]
-    columns = [
-        [index for index, name in enumerate(header) if name in keys]
-        for keys in (QUERY_KEYS, DOC_KEYS, number_keys)
-    ]
+    columns = [columns_called(header, keys) for keys in (QUERY_KEYS, DOC_KEYS, number_keys)]
     for row in rows[1:]:
         if len(row) != len(header):
             raise Refused(row)
+        if number_keys == GRADE_KEYS and not columns[2]:
+            ((query,), (doc,)) = columns[:2]
+            yield id_of(row[query]), id_of(row[doc]), 1.0
+            continue
         ((query,), (doc,), (number,)) = columns
         yield id_of(row[query]), id_of(row[doc]), finite_text(row[number])
 
@@ -153,17 +197,42 @@ def run_of(data):
     if not rows:
         raise Refused
     widths = {len(row) for row in rows}
-    if widths == {6}:
-        return grouped((row[0], row[2], finite_text(row[4])) for row in rows)
     if widths == {4}:
         return grouped((row[0], row[1], finite_text(row[3])) for row in rows)
+    if widths == {6} or has_tag_with_blanks(rows):
+        return grouped((row[0], row[2], finite_text(row[4])) for row in rows)
     if widths == {3}:
-        ranks = grouped((row[0], row[1], int(row[2])) for row in rows)
-        return {
-            query: [(doc, None) for doc, _ in sorted(docs, key=lambda pair: pair[1])]
-            for query, docs in ranks.items()
-        }
+        return rankings_of_three_columns(rows)
     raise Refused(widths)
+
+
+def has_tag_with_blanks(rows):
+    """Return whether all lines have the same tag of several words, after a rank."""
+    return (
+        len({tuple(row[5:]) for row in rows}) == 1
+        and len(rows[0]) > 6
+        and all(re.fullmatch("[0-9]+", row[3]) for row in rows)
+        and not is_number(rows[0][5])
+    )
+
+
+def rankings_of_three_columns(rows):
+    if not are_ranks(rows):
+        return grouped((row[0], row[1], finite_text(row[2])) for row in rows)
+    ranks = grouped((row[0], row[1], int(row[2])) for row in rows)
+    return {
+        query: [(doc, None) for doc, _ in sorted(docs, key=lambda pair: pair[1])]
+        for query, docs in ranks.items()
+    }
+
+
+def are_ranks(rows):
+    """Return whether third columns are whole, different for each query, and begin at 0 or 1."""
+    if not all(re.fullmatch("[0-9]{1,18}", row[2]) for row in rows):
+        return False
+    ranks = grouped((row[0], row[1], int(row[2])) for row in rows)
+    numbers = [[rank for _, rank in docs] for docs in ranks.values()]
+    return all(len(set(listed)) == len(listed) and min(listed) < 2 for listed in numbers)
 
 
 def run_of_json(text):
@@ -221,9 +290,15 @@ def listed_document(doc):
     return id_of(doc), None
 
 
+def document_key(record, others):
+    if {"qid", "docid", "docno"} <= {re.sub("[- ]", "_", key.lower()) for key, _ in record}:
+        others = [pair for pair in others if pair[0].lower() != "docid"]
+    return one_key(others, DOC_KEYS) or one_key(others, PLAIN_IDS)
+
+
 def document_with_score(record, query_key):
     others = [pair for pair in record if pair[0] != query_key]
-    doc_key = one_key(others, DOC_KEYS) or one_key(others, PLAIN_IDS)
+    doc_key = document_key(record, others)
     return id_of(record.get(doc_key)), finite(record.get(one_key(record, SCORE_KEYS)))
 
 
@@ -243,7 +318,9 @@ def qrels_rows(text):
     trec = [line for line in filled if line[0] != "#"]
     if trec and trec[0].strip(" ")[0] in "{[":
         return list(qrels_rows_of_json(text))
-    if trec and is_csv_header(trec[0]):
+    tabs = trec[0].removesuffix("\r").strip(" ").split("\t") if trec else []
+    is_beir = len(tabs) == 3 and tabs[2].strip().lower() in GRADE_HEADERS
+    if trec and not is_beir and is_csv_header(trec[0]):
         return list(csv_rows(text, GRADE_KEYS))
     widths = {len(row) for row in columns_of(text)}
     # Tabs separate BEIR's three columns, whose ids may contain blanks.
@@ -253,8 +330,7 @@ def qrels_rows(text):
         for cells, line in zip(by_tabs, filled, strict=True)
     ]
     if {len(cells) for cells in beir} == {3}:
-        names = {"score", "grade", "label", "rel", "relevance", "relevance_score"}
-        rows = beir[1:] if beir[0][2].strip().lower() in names else beir
+        rows = beir[1:] if beir[0][2].strip().lower() in GRADE_HEADERS else beir
         return [(query, doc, finite_text(grade)) for query, doc, grade in rows]
     if widths == {4}:
         return [(query, doc, finite_text(grade)) for query, _, doc, grade in columns_of(text)]
@@ -266,9 +342,9 @@ def qrels_rows_of_json(text):
         parsed = json.loads(text, object_pairs_hook=Pairs)
     except (ValueError, RecursionError):
         parsed = None
-    if isinstance(parsed, Pairs) and all(isinstance(docs, Pairs) for _, docs in parsed):
+    if isinstance(parsed, Pairs) and all(isinstance(docs, list | Pairs) for _, docs in parsed):
         for query, docs in parsed:
-            for doc, grade in docs:
+            for doc, grade in docs if isinstance(docs, Pairs) else [(doc, 1) for doc in docs]:
                 yield id_of(query), id_of(doc), finite(grade)
         return
     for line in text.split("\n"):
@@ -276,8 +352,14 @@ def qrels_rows_of_json(text):
             record = json_of(line)
             query_key = query_key_of(record)
             others = [pair for pair in record if pair[0] != query_key]
-            doc_key = one_key(others, DOC_KEYS) or one_key(others, PLAIN_IDS)
-            grade = finite(record.get(one_key(record, GRADE_KEYS)))
+            doc_key = document_key(record, others)
+            list_key = one_key(record, ("docs", "documents", "doc_ids"))
+            grade_key = one_key(record, GRADE_KEYS)
+            if grade_key is None and isinstance(record.get(list_key), list):
+                for doc in record.get(list_key):
+                    yield id_of(record.get(query_key)), id_of(doc), 1.0
+                continue
+            grade = finite(record.get(grade_key))
             yield id_of(record.get(query_key)), id_of(record.get(doc_key)), grade
 
 
