@@ -69,6 +69,17 @@ def escape_controls(text: str) -> str:
     return _NOT_SHOWN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def one_line(text: str) -> str:
+    r"""Return text on one line: as ``escape_controls``, and with ``\n`` for each line break.
+
+    A name with a line break could begin a line of the output with any words.
+
+    >>> print(one_line("bm25\nverdict: better"))
+    bm25\nverdict: better
+    """
+    return escape_controls(text).replace("\n", "\\n")
+
+
 def shorten(text: str, length: int) -> str:
     """Return text of at most ``length`` characters: of longer text the beginning and the end.
 
@@ -139,11 +150,18 @@ class DisagreeingJudgementsError(QrelsError):
     Attributes:
         columns: the query ids, document ids and grades of all rows, so that ``validate`` can list
             every disagreement.
+        iterations: the different texts in the second column of TREC qrels, if that tells all
+            judgements apart; else empty.
     """
 
-    def __init__(self, *args: object, columns: Sequence[Sequence[Any]] = ((), (), ())) -> None:
+    def __init__(
+        self,
+        *args: object,
+        columns: Sequence[Sequence[Any]] = ((), (), ()),
+        iterations: Sequence[str] = (),
+    ) -> None:
         """Set the message and keep the rows."""
-        self.columns = columns
+        self.columns, self.iterations = columns, iterations
         super().__init__(*args)
 
 

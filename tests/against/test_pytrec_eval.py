@@ -237,3 +237,11 @@ def test_a_query_with_only_negative_grades_scores_zero_where_the_oracle_may_cras
     result = evaluate({"q": {"a": -1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"b": 1.0}})
     assert result.per_query["q"]["nDCG@10"] == 0
     assert result.per_query["q"]["MAP@10"] == 0
+
+
+@pytest.mark.parametrize("squared", ["1", "4", "0.25", "2.5"])
+def test_the_number_of_set_f_is_the_square_of_beta(squared):
+    qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}
+    name = f"set_F.{squared}"
+    expected = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)["q"]["set_F"]
+    assert evaluate(qrels, run, [name])[name] == pytest.approx(expected, abs=1e-15)

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from beir_eval import (
     Comparison,
+    EvaluationResult,
     check_gate,
     checkpoint_curve,
     compare_benchmark,
@@ -452,3 +453,15 @@ def test_options_of_a_comparison_need_it(benchmark, tmp_path):
         result = run("bench", *benchmark, *option, "--out", tmp_path / "out")
         assert result.exit_code == 2
         assert "add --compare" in output_of(result)
+
+
+def test_a_name_with_a_line_break_begins_no_line(tmp_path):
+    queries = [f"q{number}" for number in range(20)]
+    for name, score in (("base", 0.9), ("new\ngate passed: new vs base", 0.1)):
+        scores = {"nDCG@10": dict.fromkeys(queries, score)}
+        EvaluationResult.from_scores(name, scores).save(tmp_path / f"{name[:3]}.json")
+    files = tmp_path / "bas.json", tmp_path / "new.json"
+    done = run("compare", *files, "--baseline", "base", "--gate", "nDCG@10")
+    assert done.exit_code == 1
+    assert not any(line.startswith("gate passed") for line in done.output.splitlines())
+    assert r"new\ngate passed: new vs base" in done.output

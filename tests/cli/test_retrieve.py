@@ -331,6 +331,7 @@ def test_a_document_listed_twice_is_counted_once(output):
         (["--url", "file:///etc/{query}"], "must begin with http:// or https://"),
         (["--url", "http://localhost/search"], "must have {query}"),
         (["--url", "http://{query}/"], "must have {query}"),
+        (["--url", "http://localhost/#{query}"], "in its fragment"),
         (["--url", "http://localhost:x/{query}"], "is not an address"),
         (["--command", "retrieve"], "must have {query}"),
         (["--command", "{query} x"], "must have {query}"),

@@ -152,7 +152,7 @@ def test_rankings_by_chance_have_no_suspicion():
         (lambda q, d, n: f"{q} Q0 {d} {n} {n / 7} t\n", "ascending-scores"),
         (lambda q, d, n: f"{q} Q0 {d} {100 - n} {n} t\n", "swapped-ranks-and-scores"),
         (lambda q, d, n: f"{q} Q0 {d} {100 - n / 2} {n} t\n", "swapped-ranks-and-scores"),
-        (lambda q, d, n: f"{q} Q0 {d} {n} {n * 7 % 11} t\n", "ranks-against-scores"),
+        (lambda q, d, n: f"{q} Q0 {d} {n} {n * 7 % 23} t\n", "ranks-against-scores"),
         (lambda q, d, n: f"{q} Q0 {d} 1 {-n} t\n", None),
         (lambda q, d, n: f"{q} Q0 {d} - {-n} t\n", None),
     ],

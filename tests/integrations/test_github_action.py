@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from beir_eval import evaluate
+from beir_eval import EvaluationResult, evaluate
 from beir_eval.datasets import demo
 from beir_eval.integrations import github_action
 
@@ -237,3 +237,24 @@ def test_the_comment_is_made_once_and_then_replaced(tmp_path, is_first):
     last = json.loads((tmp_path / "calls").read_text().splitlines()[-1])
     target = ["c"] if is_first else ["--method", "PATCH", "3"]
     assert last == ["api", *target, "--field", "body=@comment.md"]
+
+
+def test_a_saved_result_in_place_of_a_run_is_copied_and_compared(run_action, tmp_path):
+    evaluate(demo.FOLDER, POOR, ["nDCG@10"], name="old").save(tmp_path / "new.json")
+    done = run_action(BEIR_EVAL_QRELS="", BEIR_EVAL_RUN="new.json")
+    assert done.returncode == 0
+    copied = EvaluationResult.load(tmp_path / "beir-eval/result.json.gz")
+    assert copied == EvaluationResult.load(tmp_path / "new.json")
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", "[]"])
+def test_a_saved_result_that_cannot_be_read_is_not_decidable(run_action, tmp_path, content):
+    old = tmp_path / "beir-eval/result.json.gz"
+    old.parent.mkdir()
+    old.write_bytes(b"of an earlier call")
+    if content is not None:
+        (tmp_path / "new.json").write_text(content)
+    done = run_action(BEIR_EVAL_QRELS="", BEIR_EVAL_RUN="new.json")
+    assert (done.returncode, done.stdout.startswith("error: ")) == (2, True)
+    assert "new.json" in (tmp_path / "beir-eval/comment.md").read_text()
+    assert not old.exists()

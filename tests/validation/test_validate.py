@@ -76,6 +76,12 @@ def folder(queries=TEXTS, train="", without=""):
     return "set"
 
 
+def listed(records):
+    """Write (id, text) records into a JSON-lines file, and return its name."""
+    lines = (json.dumps({"_id": name, "text": text}) + "\n" for name, text in records)
+    return file("".join(lines), "records.jsonl")
+
+
 GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
 
 #: A run whose scores are all different.
@@ -90,6 +96,12 @@ CASES = {
     "judgements-disagree": (
         lambda: (file("q1 0 a 1\nq1 0 a 2\nq1 0 b 0\n"),),
         lambda: (file("q1 0 a 1\nq1 0 c 2\nq1 0 b 0\n"),),
+        1,
+    ),
+    "judgements-by-subtopic": (
+        lambda: (file("".join(f"q1 {topic} a {topic % 2}\n" for topic in (1, 2, 3))),),
+        # Two grades of one subtopic disagree.
+        lambda: (file("q1 1 a 1\nq1 1 a 0\nq1 2 a 0\n"),),
         1,
     ),
     "judgements-repeated": (
@@ -234,6 +246,16 @@ CASES = {
     "incomplete-data-set": (
         lambda: (folder(without="corpus.jsonl"),),
         lambda: (folder(without="corpus.jsonl"), {"corpus": CORPUS}),
+        1,
+    ),
+    "repeated-queries": (
+        lambda: (QRELS, {"queries": listed([*TEXTS.items(), ("q1", "another text")])}),
+        lambda: (QRELS, {"queries": listed([*TEXTS.items(), ("q1", TEXTS["q1"])])}),
+        1,
+    ),
+    "repeated-corpus-documents": (
+        lambda: (QRELS, {"corpus": listed([*CORPUS.items(), ("q1-a", "another text")])}),
+        lambda: (QRELS, {"corpus": listed(CORPUS.items())}),
         1,
     ),
     "judged-documents-not-in-corpus": (

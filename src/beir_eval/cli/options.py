@@ -19,7 +19,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.paths import name_as_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
 
 if TYPE_CHECKING:
@@ -263,13 +263,13 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     Raises:
         InputError: no kind does, or a file is given twice.
     """
-    stems = [file_stem(path) for path in paths]
-    folders = [name_as_text(path.absolute().parent.name) for path in paths]
+    stems = [one_line(file_stem(path)) for path in paths]
+    folders = [one_line(name_as_text(path.absolute().parent.name)) for path in paths]
     is_of_mteb = all(path.name.endswith("_predictions.json") for path in paths)
     for candidates in (
         folders if is_of_mteb else stems,
         stems,
-        [name_as_text(path.name) for path in paths],
+        [one_line(name_as_text(path.name)) for path in paths],
         [f"{folder}/{stem}" for folder, stem in zip(folders, stems, strict=True)],
     ):
         names = candidates

@@ -10,7 +10,7 @@ from beir_eval.adapters.dataset_folder import is_dataset
 from beir_eval.cli.options import check_different_files, system_names
 from beir_eval.core.file_kinds import kind_of_json, kind_of_text
 from beir_eval.core.files import FileContent, is_parquet
-from beir_eval.errors import InputError, needs_extra
+from beir_eval.errors import InputError, needs_extra, one_line
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
 
@@ -47,6 +47,13 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
             for record in records
         ]
         origins += [path] * len(records)
+    # The name comes from the file: no line of the output may begin with it.
+    results = [
+        result
+        if (name := one_line(result.name)) == result.name
+        else result.model_copy(update={"name": name})
+        for result in results
+    ]
     names = [result.name for result in results]
     if len(set(names)) < len(names):
         check_different_files(files)

@@ -31,7 +31,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
-from beir_eval.errors import InputError, SettingError
+from beir_eval.errors import InputError, SettingError, one_line
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
 from beir_eval.evaluation.score_matrix import ScoreMatrix
@@ -357,7 +357,9 @@ class _Gate(NamedTuple):
                 break
             query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
             note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
-            lines.append(f"{query}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})")
+            lines.append(
+                f"{one_line(query)}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})"
+            )
         return tuple(lines)
 
     def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from beir_eval.datasets.corpus import (
     read_queries,
 )
 from beir_eval.datasets.irds import PREFIX, read_irds
-from beir_eval.errors import FileFormatError, SettingError, needs_extra
+from beir_eval.errors import FileFormatError, InputError, SettingError, needs_extra, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -220,7 +220,14 @@ def _new_dataset(
 ) -> Dataset:
     """Return the data set with its judged queries only, in the order of the qrels."""
     judged = set(qrels.query_ids)
-    texts = {query_id: text for query_id, text in queries if query_id in judged}
+    texts: dict[str, str] = {}
+    for query_id, text in queries:
+        if query_id in judged and texts.setdefault(query_id, text) != text:
+            msg = (
+                f"{name}: query {shown(query_id)} is listed twice, as {shown(texts[query_id])} and "
+                f"as {shown(text)}; keep one text of each query"
+            )
+            raise InputError(msg)
     return Dataset(
         name=name,
         split=split,

@@ -249,8 +249,8 @@ def _pairs_of_ranking(
         or text != text.casefold()
         or first != first.casefold()
     ):
-        by_fold = {folded(doc_id): doc_id for doc_id in absent[:_MOST_LISTED]}
-        for doc_id in listed[:_MOST_LISTED]:
+        by_fold = {folded(doc_id): doc_id for doc_id in absent}
+        for doc_id in listed:
             match = by_fold.get(folded(doc_id))
             if match is not None:
                 yield match, doc_id

@@ -35,6 +35,7 @@ SuspicionCode = Literal[
     "deep-learning-grades",
     "ascending-scores",
     "constant-scores",
+    "tied-scores",
     "swapped-ranks-and-scores",
     "ranks-against-scores",
     "relevant-ranked-last",
@@ -52,6 +53,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "constant-scores": (
         "Write the scores of the system, or state that the order is the ranking: order='given'"
     ),
+    "tied-scores": "Write more digits, or compare ties='best' and ties='worst'",
     "swapped-ranks-and-scores": "Write query, Q0, document, rank, score and tag, in this order",
     "ranks-against-scores": (
         "Write scores that descend with the rank; rankings without scores are read too"
@@ -71,6 +73,8 @@ _MOST_RANKINGS = 0.5
 _LEAST_RANKINGS, _LEAST_LONG, _LEAST_SHARE = 3, 5, 0.1
 #: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
 _LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
+#: The share of documents with tied scores that an evaluation reports, and that ``validate`` does.
+_MOST_TIED, _FEW_TIED = 0.5, 0.1
 #: Fewer queries show nothing about all of them.
 _LEAST_QUERIES = 6
 #: How many different documents show where relevant ones are ranked.
@@ -279,6 +283,9 @@ def suspicions_of_scores(
             count=sum(is_constant),
             total=len(several),
         )
+    # Where all are constant, that is said.
+    if is_thorough or not (is_enough and _are_many(is_constant, several)):
+        yield from _tied(sample, _FEW_TIED if is_thorough else _MOST_TIED)
     directions: list[Suspicion] = []
     stated_ranks = sample.stated_ranks
     if stated_ranks is not None:
@@ -291,6 +298,27 @@ def suspicions_of_scores(
     if not directions and known_ranks is not None and is_enough:
         directions = list(_relevant_last(known_ranks))
     yield from directions
+
+
+def _tied(sample: RankingSample, share: float) -> Iterator[Suspicion]:
+    """Yield a suspicion if at least a share of the documents has the score of another one."""
+    scores, num_tied = sample.scores, 0
+    assert scores is not None  # noqa: S101 - see suspicions_of_scores
+    for documents in sample.slices():
+        counts = np.unique(scores[documents], return_counts=True)[1]
+        num_tied += int(counts[counts > 1].sum())
+    if num_tied and num_tied >= max(
+        share * len(scores), _LEAST_STEPS if share == _MOST_TIED else 1
+    ):
+        yield Suspicion(
+            code="tied-scores",
+            fact=(
+                f"{num_tied:,} of {len(scores):,} documents ({num_tied / len(scores):.0%}) have "
+                "the score of another one in their ranking, so the order of the ids decides"
+            ),
+            count=num_tied,
+            total=len(scores),
+        )
 
 
 def _are_many(flags: Sequence[bool], lists: Sequence[Floats]) -> bool:

@@ -15,12 +15,16 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.errors import InputError, shown
+from beir_eval.core.files import FileContent, is_parquet
+from beir_eval.errors import BeirEvalError, InputError, one_line, shown
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.saved_results import load_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,9 +141,9 @@ def _compare(settings: _Settings) -> tuple[str, int, str]:
     result = settings.folder / "result.json.gz"
     report = settings.folder / "report.html"
     report.unlink(missing_ok=True)
+    result.unlink(missing_ok=True)
     if settings.qrels is None:
-        result = Path(settings.run)
-        code, printed = 0, ""
+        code, printed = _copy_result(settings.run, result)
     else:
         measures = [f"--measure={measure}" for measure in settings.measures]
         code, printed = _beir_eval(
@@ -160,6 +164,33 @@ def _compare(settings: _Settings) -> tuple[str, int, str]:
         str(result),
     )
     return _OUTCOMES.get(code, _OUTCOMES[2]), min(code, 2), compared
+
+
+def _copy_result(source: str, target: Path) -> tuple[int, str]:
+    """Save a result that was evaluated before, as the baseline of later pull requests.
+
+    Returns:
+        The exit code, and what to print: 2 and the error if it cannot be read.
+    """
+    try:
+        _load_one(Path(source)).save(target)
+    except (BeirEvalError, OSError) as error:
+        return 2, f"error: {one_line(str(error))}\n"
+    return 0, ""
+
+
+def _load_one(path: Path) -> EvaluationResult:
+    """Return the only result in a file of ``EvaluationResult.save`` or ``evaluate --json``.
+
+    Raises:
+        ResultError, FileFormatError, OSError: as ``load_result``.
+    """
+    if path.is_file() and not is_parquet(path):
+        with suppress(ValueError, RecursionError):
+            content = json.loads(FileContent(path).data())
+            if isinstance(content, list) and len(content) == 1:
+                return EvaluationResult.from_content(content[0], path)
+    return load_result(path)
 
 
 def _beir_eval(*arguments: str) -> tuple[int, str]:

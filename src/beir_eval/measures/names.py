@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -64,6 +65,8 @@ _RANX_LEVEL = re.compile(r"(?P<measure>.+)-l(?P<level>\d+)", re.IGNORECASE | re.
 _BARE_WORD = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 # nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
 _WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
+#: trec_eval's F, whose number is the square of beta.
+_SET_F = "set_f"
 _LONGEST_NAME = 100_000
 #: The number of characters of a name that may have several numbers, each of which repeats it.
 _LONGEST_REPEATED = 1000
@@ -390,7 +393,27 @@ def _read(text: str) -> tuple[Measure, str]:
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
+    if name.lower() == _SET_F and number is not None and "@" not in text:
+        return _with_beta_squared(measure, number, text), name
     return (measure if number is None else _with_number(measure, number, text)), name
+
+
+def _with_beta_squared(measure: Measure, number: str, text: str) -> Measure:
+    """Return the measure of trec_eval's set_F.4, whose number is the square of beta, no cutoff.
+
+    Raises:
+        MeasureError: the number is not above 0.
+    """
+    try:
+        beta = float(number) ** 0.5
+    except ValueError:
+        beta = 0.0
+    if not (isinstance(beta, float) and 0 < beta < math.inf):
+        msg = (
+            f"the number of {shown(text)} is the square of beta, above 0, as in set_F.4 for beta=2"
+        )
+        raise MeasureError(msg)
+    return measure if beta == 1 else measure(beta=beta)
 
 
 def _at_level(measure: Measure, level: int, text: str) -> Measure:

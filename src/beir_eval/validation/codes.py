@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
 from beir_eval.evaluation.suspicions import REMEDIES
 
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ _CODES = (
             "The score depends on which of the two a tool keeps. `evaluate` refuses such a file."
         ),
         remedy="Keep one judgement of each document and query.",
+    ),
+    FindingCode(
+        code="judgements-by-subtopic",
+        level="error",
+        meaning=(
+            "documents are judged more than once for a query, and the second column of TREC qrels "
+            "tells the judgements apart"
+        ),
+        consequence="`evaluate` refuses such a file: a document has one grade for a query.",
+        remedy=f"{BY_ITERATION_REMEDY}.",
     ),
     FindingCode(
         code="judgements-repeated",
@@ -97,7 +108,10 @@ _CODES = (
             "Grades are usually 0 to 4. Every grade above 0 counts as relevant unless a measure "
             "sets `rel`, and a single high grade dominates nDCG."
         ),
-        remedy="Check that the column holds grades; set a threshold, as in Precision(rel=0.5)@10.",
+        remedy=(
+            "Check that the column holds grades. Of fractions, state the lowest relevant one, as "
+            "in Precision(rel=0.5)@10."
+        ),
     ),
     FindingCode(
         code="negative-grades",
@@ -251,7 +265,7 @@ _CODES = (
         level="warning",
         meaning="at least 10% of the documents have the score of another one in their ranking",
         consequence="Tools break ties differently, so their scores may differ.",
-        remedy="Write more digits, or compare ties='best' and ties='worst'.",
+        remedy=f"{REMEDIES['tied-scores']}.",
     ),
     FindingCode(
         code="ranks-against-scores",
@@ -274,6 +288,24 @@ _CODES = (
         meaning="a data-set folder without corpus or queries",
         consequence="The judgements are not compared with what is missing.",
         remedy="Add corpus.jsonl and queries.jsonl to the folder, or pass corpus= and queries=.",
+    ),
+    FindingCode(
+        code="repeated-queries",
+        level="error",
+        meaning="a query is listed twice, with different texts",
+        consequence=(
+            "The ranking depends on which text is asked. `load_dataset` refuses such a file."
+        ),
+        remedy="Keep one text of each query.",
+    ),
+    FindingCode(
+        code="repeated-corpus-documents",
+        level="error",
+        meaning="a document is listed twice in the corpus",
+        consequence=(
+            "A retriever has it twice, or one of its texts is lost. `index` refuses such a corpus."
+        ),
+        remedy="Keep one text of each document.",
     ),
     FindingCode(
         code="judged-documents-not-in-corpus",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from beir_eval.errors import shown
 from beir_eval.evaluation.spellings import folded, nearly_equal, without_prefixes
@@ -14,6 +18,7 @@ from beir_eval.validation.records import Finding, InputSummary
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from beir_eval.core.arrays import Ints
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.corpus import Document
     from beir_eval.validation.inputs import QueriesInput
@@ -61,10 +66,12 @@ def check_corpus(
     similar: list[str] = []
     first_ids: list[str] = []
     equal_texts: list[str] = []
+    hashes = array("q")
     count = 0
     for document in corpus:
         count += 1
         doc_id = document.doc_id
+        hashes.append(hash(doc_id))
         if len(first_ids) < _MOST_IDS:
             first_ids.append(doc_id)
         if doc_id in judged:
@@ -86,7 +93,34 @@ def check_corpus(
         *_check_judged(name, list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
         *check_spellings(name, "document", "the corpus", pairs),
         *_check_texts(name, equal_texts, count),
+        *_check_repeated(name, corpus, np.frombuffer(hashes, dtype=np.int64)),
     ]
+
+
+def _check_repeated(name: str, corpus: Iterable[Document], hashes: Ints) -> Iterator[Finding]:
+    """Yield a finding if documents are listed twice; then the corpus is read again.
+
+    Args:
+        name: the file.
+        corpus: the documents.
+        hashes: those of all ids, i8[N]: of millions of documents the ids would take much memory.
+    """
+    ordered = np.sort(hashes)
+    suspected = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
+    if not suspected:
+        return
+    counts = Counter(document.doc_id for document in corpus if hash(document.doc_id) in suspected)
+    repeated = [doc_id for doc_id, number in counts.items() if number > 1]
+    if repeated:
+        number = len(repeated)
+        yield Finding.from_code(
+            "repeated-corpus-documents",
+            name,
+            f"{number:,} document{'s are' if number > 1 else ' is'} listed twice or more often",
+            count=number,
+            total=len(hashes),
+            examples=map(shown, repeated),
+        )
 
 
 def _check_judged(
@@ -158,6 +192,21 @@ def check_queries(
         judged_elsewhere: the queries that other splits judge; None if the splits are not known.
     """
     texts, name = given.texts, given.name
+    differing = {query: found for query, found in given.repeated.items() if len(set(found)) > 1}
+    if differing:
+        number = len(differing)
+        yield Finding.from_code(
+            "repeated-queries",
+            name,
+            f"{number:,} {'queries are' if number > 1 else 'query is'} listed twice, with "
+            "different texts",
+            count=number,
+            total=len(texts),
+            examples=[
+                f"{shown(query)}: {' and '.join(map(shown, found[:2]))}"
+                for query, found in differing.items()
+            ],
+        )
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
     if absent and len(absent) == len(qrels):
         reason = _reason(list(qrels.query_ids), list(islice(texts, _MOST_IDS)), "the queries")

@@ -64,6 +64,8 @@ class QrelsInput:
         disagreements: {(query id, document id): its grades}.
         num_repeated: how many judgements are listed again with the same grade.
         bad_lines: the numbers of the lines that are not UTF-8.
+        iterations: the texts of the second column of TREC qrels, if judgements disagree and it
+            tells all of them apart; else empty.
     """
 
     name: str
@@ -71,6 +73,7 @@ class QrelsInput:
     disagreements: Mapping[tuple[str, str], Sequence[float]] = field(default_factory=dict)
     num_repeated: int = 0
     bad_lines: Sequence[int] = ()
+    iterations: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -110,11 +113,30 @@ class QueriesInput:
 
     Attributes:
         name: the file, or "queries".
-        texts: {query_id: text}.
+        texts: {query_id: text}; of queries that are listed twice the first.
+        repeated: {query_id: its texts} of these.
     """
 
     name: str
     texts: Mapping[str, str]
+    repeated: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of_rows(cls, name: str, rows: Iterable[tuple[str, str]]) -> QueriesInput:
+        """Return the queries of (id, text) rows.
+
+        Args:
+            name: the file.
+            rows: the rows; a query may be listed twice.
+        """
+        texts: dict[str, str] = {}
+        repeated: dict[str, list[str]] = {}
+        for query_id, text in rows:
+            if query_id in texts:
+                repeated.setdefault(query_id, [texts[query_id]]).append(text)
+            else:
+                texts[query_id] = text
+        return cls(name=name, texts=texts, repeated=repeated)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -214,7 +236,7 @@ def _folder_input(
     if files := table_files(folder, "corpus", split):
         corpus = corpus_input(corpus_from_files(folder, files))
     if files := table_files(folder, "queries", split):
-        queries = QueriesInput(name=str(files[0]), texts=dict(queries_from_files(files)))
+        queries = QueriesInput.of_rows(str(files[0]), queries_from_files(files))
     return DatasetInput(
         judged=judged,
         corpus=corpus,
@@ -236,6 +258,7 @@ def _read_qrels(
     """Return the judgements of a file, or of the parts of a table; by default of any format."""
     columns: list[list[Any]] = [[], [], []]
     bad_lines: list[int] = []
+    iterations: Sequence[str] = ()
     num_repeated = 0
     for file in files:
         with _naming_qrels_format():
@@ -252,9 +275,11 @@ def _read_qrels(
                     num_repeated=num_repeated,
                     bad_lines=bad_lines,
                 )
-            judgements = _columns_of(judgements)
-        columns = [[*column, *values] for column, values in zip(columns, judgements, strict=True)]
-    return _from_columns(str(files[0]), columns, bad_lines, num_repeated)
+            values = _columns_of(judgements)
+        else:
+            iterations, values = judgements.iterations, judgements.columns
+        columns = [[*column, *more] for column, more in zip(columns, values, strict=True)]
+    return _from_columns(str(files[0]), columns, bad_lines, num_repeated, iterations)
 
 
 @contextmanager
@@ -272,14 +297,14 @@ def _naming_qrels_format() -> Iterator[None]:
 
 def _judgements_in(
     content: FileContent, stated_format: str | None, columns: StatedColumns
-) -> Qrels | Sequence[Sequence[Any]]:
-    """Return the judgements of a file; their columns if some disagree."""
+) -> Qrels | DisagreeingJudgementsError:
+    """Return the judgements of a file; the error, which has their columns, if some disagree."""
     try:
         return qrels_from_content(content, stated_format, columns)
     except FileFormatError as error:
         if not isinstance(error.__cause__, DisagreeingJudgementsError):
             raise
-        return error.__cause__.columns
+        return error.__cause__
 
 
 def _columns_of(qrels: Qrels) -> Sequence[Sequence[Any]]:
@@ -293,6 +318,7 @@ def _from_columns(
     columns: Sequence[Sequence[Any]],
     bad_lines: list[int],
     num_repeated: int,
+    iterations: Sequence[str] = (),
 ) -> QrelsInput:
     """Return the judgements of columns, of which some may disagree."""
     judged: dict[str, dict[str, float]] = {}
@@ -310,6 +336,7 @@ def _from_columns(
         disagreements=disagreements,
         num_repeated=num_repeated + len(columns[0]) - num_different,
         bad_lines=bad_lines,
+        iterations=iterations,
     )
 
 
@@ -371,7 +398,7 @@ def queries_input(queries: Any) -> QueriesInput:
     """
     if isinstance(queries, str | Path):
         path = as_path(queries, "queries")
-        return QueriesInput(name=str(path), texts=dict(read_queries(path)))
+        return QueriesInput.of_rows(str(path), read_queries(path))
     if not isinstance(queries, Mapping):
         msg = (
             "queries must be {query_id: text} or the path of a JSON-lines file, not "

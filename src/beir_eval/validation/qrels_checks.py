@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.core.arrays import position_in_row
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
-from beir_eval.errors import shown
+from beir_eval.errors import first_few, shown
 from beir_eval.evaluation.suspicions import suspicions_of_qrels
 from beir_eval.validation.ids import check_encodings
 from beir_eval.validation.records import Finding, findings_of, number_of
@@ -81,6 +81,18 @@ def check_header(subject: str, rankings: Iterable[tuple[str, Sequence[str]]]) ->
 
 
 def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
+    if judged.disagreements and judged.iterations:
+        count = len(judged.disagreements)
+        yield Finding.from_code(
+            "judgements-by-subtopic",
+            judged.name,
+            f"{count:,} document{'s are' if count > 1 else ' is'} judged more than once for a "
+            f"query, and the second column ({first_few(judged.iterations)}) tells the judgements "
+            "apart: they are by subtopic, or by round",
+            count=count,
+            total=len(judged.qrels.doc_ids),
+        )
+        return
     if judged.disagreements:
         count = len(judged.disagreements)
         yield Finding.from_code(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.ranking_sample import RankingSample, StatedRanks
@@ -33,8 +31,6 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure
     from beir_eval.validation.inputs import RunInput
 
-#: The share of documents with a score of another one that is reported.
-_TIED_SHARE = 0.1
 #: The share of rankings with their query's id that is reported; fewer are equal by chance.
 _IDENTICAL_SHARE = 0.05
 
@@ -66,7 +62,6 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
     yield from _check_matches(system, qrels)
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
     yield from _check_content(system, sample, qrels)
-    yield from _check_ties(name, sample)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
     yield from _check_depth(name, depth, measures)
 
@@ -192,25 +187,6 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
         yield from findings_of(system.name, about_scores)
     yield from findings_of(system.name, suspicions_of_rankings(qrels, sample))
-
-
-def _check_ties(name: str, sample: RankingSample) -> Iterator[Finding]:
-    """Yield "tied-scores" if many documents have the score of another one in their ranking."""
-    if sample.scores is None:
-        return
-    num_documents, num_tied = len(sample.scores), 0
-    for documents in sample.slices():
-        counts = np.unique(sample.scores[documents], return_counts=True)[1]
-        num_tied += int(counts[counts > 1].sum())
-    if num_tied >= _TIED_SHARE * num_documents and num_tied:
-        yield Finding.from_code(
-            "tied-scores",
-            name,
-            f"{num_tied:,} of {num_documents:,} retrieved documents ({num_tied / num_documents:.0%}"
-            ") have the score of another one in their ranking",
-            count=num_tied,
-            total=num_documents,
-        )
 
 
 def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:

@@ -16,7 +16,14 @@ from beir_eval.adapters.formats.text_lines import (
 )
 from beir_eval.core.files import read_number, split_fields
 from beir_eval.core.qrels import Qrels
-from beir_eval.errors import FileFormatError, InputError, shown, warn_caller
+from beir_eval.errors import (
+    DisagreeingJudgementsError,
+    FileFormatError,
+    InputError,
+    first_few,
+    shown,
+    warn_caller,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +32,11 @@ if TYPE_CHECKING:
 
 _TREC_COLUMNS = 4
 _BEIR_COLUMNS = 3
+#: What to do with judgements by subtopic or by round.
+BY_ITERATION_REMEDY = (
+    "Subtopics (ndeval, TREC Web diversity): keep the highest grade of each document and query, or "
+    "evaluate each subtopic by itself. Rounds (TREC-COVID): keep the judgements of the last round"
+)
 #: Fewer grades that count 1, 2, … may well be grades.
 _FEWEST_RANKS = 3
 
@@ -37,11 +49,36 @@ def read_trec(content: FileContent) -> Qrels:
             is no judgement, or the file is a run.
         QrelsError: a document is judged twice with different grades.
     """
-    iterations: set[str] = set()
+    iterations: list[str] = []
     columns = _read_columns(content, _trec_rows(content, iterations))
-    if iterations not in ({"0"}, {"Q0"}):  # then it is no run, as read_run says too
+    distinct = set(iterations)
+    if distinct not in ({"0"}, {"Q0"}):  # then it is no run, as read_run says too
         _refuse_run(content, *columns)
-    return Qrels.from_columns(*columns)
+    try:
+        return Qrels.from_columns(*columns)
+    except DisagreeingJudgementsError as error:
+        queries, documents, _ = columns
+        entries = set(zip(queries, iterations, documents, strict=True))
+        if len(distinct) == 1 or len(entries) < len(queries):
+            raise
+        raise _by_iteration(error, sorted(distinct)) from error
+
+
+def _by_iteration(
+    error: DisagreeingJudgementsError, iterations: Sequence[str]
+) -> DisagreeingJudgementsError:
+    """Return the error of judgements that only the second column tells apart.
+
+    Args:
+        error: the error of the first of them.
+        iterations: the different texts of the second column.
+    """
+    msg = (
+        "judgements by subtopic, or by round: documents are judged more than once for a query, and "
+        f"only the second column ({first_few(iterations)}) tells the judgements apart. "
+        f"{BY_ITERATION_REMEDY}"
+    )
+    return DisagreeingJudgementsError(msg, columns=error.columns, iterations=iterations)
 
 
 def read_beir(content: FileContent) -> Qrels:
@@ -151,7 +188,7 @@ def _warn_of_ranks(content: FileContent, queries: Sequence[str], grades: Sequenc
         )
 
 
-def _trec_rows(content: FileContent, iterations: set[str]) -> Iterator[tuple[int, list[str]]]:
+def _trec_rows(content: FileContent, iterations: list[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, four fields) of every line that is neither blank nor a comment.
 
     Args:
@@ -170,7 +207,7 @@ def _trec_rows(content: FileContent, iterations: set[str]) -> Iterator[tuple[int
             if len(fields) < _TREC_COLUMNS and is_cut_line(content, number):
                 problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
-        iterations.add(fields[1])
+        iterations.append(fields[1])
         yield number, fields
 
 

@@ -39,7 +39,8 @@ class HttpCall:
         may_vary: whether the same query may get another ranking each time.
 
     Raises:
-        SettingError: the address lacks ``{query}`` or a host, or is neither http nor https.
+        SettingError: the address lacks ``{query}`` or a host, has it in the fragment, or is neither
+            http nor https.
     """
 
     url: str
@@ -56,10 +57,17 @@ class HttpCall:
         try:
             parts = urlsplit(self.url)
             has_host, before_path = bool(parts.hostname), parts.netloc
+            fragment = parts.fragment
             _ = parts.port
         except ValueError as error:
             msg = f"url is not an address: {error}"
             raise SettingError(msg) from error
+        if QUERY in fragment:
+            msg = (
+                f"url has {QUERY} in its fragment, behind #, which is never sent to a server: "
+                f"{shown(self.url)}; put it before the #, as in ?q={QUERY}"
+            )
+            raise SettingError(msg)
         if not has_host or QUERY in before_path or QUERY not in self.url:
             msg = f"url must have {QUERY} where the query goes, behind the host: {shown(self.url)}"
             raise SettingError(msg)
