@@ -40,6 +40,9 @@ from beir_eval import (
 from beir_eval.measures import with_rel
 from strategies import qrels_and_run
 
+#: Made runs look like mistakes, which they are not here.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+
 CUTOFFS = (1, 2, 3, 5, 10, 15, 20, 30, 100, 200, 500, 1000, 5000)
 PAIRS = (
     {

@@ -31,8 +31,11 @@ QRELS = {f"q{query:02}": {"a": 1} for query in range(40)}
 
 
 def run_with_ranks(ranks):
+    """Return rankings of 20 documents, with the relevant one at these ranks."""
     return {
-        f"q{query:02}": {f"x{position}": -position for position in range(1, rank)} | {"a": -rank}
+        f"q{query:02}": {
+            ("a" if position == rank else f"x{position}"): -position for position in range(1, 21)
+        }
         for query, rank in enumerate(ranks)
     }
 

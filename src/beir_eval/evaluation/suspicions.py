@@ -101,7 +101,7 @@ _PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v
 _DEEP_POOL = 50
 #: How many ids are compared with the pattern.
 _MOST_IDS = 1_000
-_MOST_EXAMPLES = 3
+_MOST_EXAMPLES, _MOST_NAMES = 3, 5
 
 
 class Suspicion(BaseModel):
@@ -202,12 +202,19 @@ def _deep_learning_grades(
             code="deep-learning-grades",
             fact=(
                 f"{count:,} of {len(grades):,} passages have grade 1, of grades up to 3; they "
-                f"count as relevant in {', '.join(without_threshold)}, and not in the results of "
+                f"count as relevant in {_listed(without_threshold)}, and not in the results of "
                 "the TREC Deep Learning tracks"
             ),
             count=count,
             total=len(grades),
         )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Return the first names as text, and how many more there are."""
+    listed = list(names)
+    more = f" and {len(listed) - _MOST_NAMES} more" if len(listed) > _MOST_NAMES else ""
+    return f"{', '.join(listed[:_MOST_NAMES])}{more}"
 
 
 # A run
@@ -283,8 +290,10 @@ def suspicions_of_scores(
             count=sum(is_constant),
             total=len(several),
         )
+    # Of few documents the same one may be relevant for every query, as in an example.
+    is_varied = is_thorough or len(set(sample.doc_ids)) >= _LEAST_DIFFERENT
     # Where all are constant, that is said.
-    if is_thorough or not (is_enough and _are_many(is_constant, several)):
+    if is_thorough or (is_varied and not (is_enough and _are_many(is_constant, several))):
         yield from _tied(sample, _FEW_TIED if is_thorough else _MOST_TIED)
     directions: list[Suspicion] = []
     stated_ranks = sample.stated_ranks
@@ -293,9 +302,7 @@ def suspicions_of_scores(
     # Ranks that agree with the scores show that the best document is listed last.
     if not directions and (stated_ranks is None or not _has_ranks(stated_ranks)):
         directions = list(_ascending(sample, lists, known_ranks, is_thorough=is_thorough))
-    # Of few documents the same one may be relevant for every query, as in an example.
-    is_enough = is_thorough or len(set(sample.doc_ids)) >= _LEAST_DIFFERENT
-    if not directions and known_ranks is not None and is_enough:
+    if not directions and known_ranks is not None and is_varied:
         directions = list(_relevant_last(known_ranks))
     yield from directions
 
@@ -307,9 +314,7 @@ def _tied(sample: RankingSample, share: float) -> Iterator[Suspicion]:
     for documents in sample.slices():
         counts = np.unique(scores[documents], return_counts=True)[1]
         num_tied += int(counts[counts > 1].sum())
-    if num_tied and num_tied >= max(
-        share * len(scores), _LEAST_STEPS if share == _MOST_TIED else 1
-    ):
+    if num_tied and num_tied >= share * len(scores):
         yield Suspicion(
             code="tied-scores",
             fact=(

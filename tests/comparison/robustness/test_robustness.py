@@ -12,6 +12,9 @@ from beir_eval.comparison import likeness
 from beir_eval.errors import NotEvaluatedError, SettingError
 from strategies import DOC_IDS, QUERY_IDS, judged, ranking
 
+#: Made runs look like mistakes, which they are not here.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+
 EXACT = [
     "nDCG@3",
     'nDCG(gain="exp")@4',

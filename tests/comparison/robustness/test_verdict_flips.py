@@ -13,6 +13,9 @@ from beir_eval.significance.multiple_comparisons import max_t_p
 from beir_eval.significance.randomisation import randomise
 from small_families import SmallFamily
 
+#: Made runs look like mistakes, which they are not here.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+
 CORRECTIONS = ["max-t", "holm", "bonferroni", "benjamini-hochberg", "none", "max-t-step-down"]
 
 
