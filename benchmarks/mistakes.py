@@ -3,8 +3,8 @@
     BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--write docs/mistakes.md]
 
 Each mistake changes the judgements or the run of a pair of real files, which are then evaluated as
-a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, and with pytrec_eval,
-ranx and ir_measures. What is printed beyond what the right files print decides:
+a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, and with
+pytrec_eval, ranx and ir_measures. What is printed beyond what the right files print decides:
 
 - refused: an error, no number;
 - warned: a warning, or another one than for the right files;
@@ -34,11 +34,13 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+#: A line of a run: query, document, rank and score, as text.
+Line: TypeAlias = tuple[str, str, str, str]
 DATA = Path(os.environ.get("BEIR_EVAL_REALDATA", "../shared/data"))
 MEASURES = {
     "beir-eval": ["nDCG@10", "MAP", "Recall@100"],
@@ -74,7 +76,7 @@ class Files:
     """
 
     qrels: Sequence[tuple[str, str, str]]
-    run: Sequence[tuple[str, str, str, str]]
+    run: Sequence[Line]
     first: bool = True
     end: str = ""
     qrels_end: str = ""
@@ -92,9 +94,9 @@ class Files:
         return (qrels, run) if self.first else (run, qrels)
 
 
-def by_query(run: Sequence[tuple[str, str, str, str]]) -> dict[str, list[tuple[str, ...]]]:
+def by_query(run: Sequence[Line]) -> dict[str, list[Line]]:
     """Return {query: its lines}."""
-    lines: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    lines: dict[str, list[Line]] = defaultdict(list)
     for line in run:
         lines[line[0]].append(line)
     return lines
@@ -145,11 +147,14 @@ def with_query_ids(change: Callable[[str], str]) -> Callable[..., Any]:
     return lambda ranking: [(change(query), *rest) for query, *rest in ranking]
 
 
-def shuffled_scores(ranking: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+def shuffled_scores(ranking: Sequence[Line]) -> list[Line]:
     """Return a ranking whose scores belong to other documents."""
     scores = [line[3] for line in ranking]
-    random.Random(len(scores)).shuffle(scores)
-    return [(*line[:3], score) for line, score in zip(ranking, scores, strict=True)]
+    random.Random(len(scores)).shuffle(scores)  # noqa: S311 - no secret
+    return [
+        (query, doc, rank, score)
+        for (query, doc, rank, _), score in zip(ranking, scores, strict=True)
+    ]
 
 
 def other_rankings(order: Callable[[list[str]], list[str]]) -> Callable[[Files], Files]:
@@ -161,14 +166,14 @@ def other_rankings(order: Callable[[list[str]], list[str]]) -> Callable[[Files],
 
     def made(files: Files) -> Files:
         rankings = by_query(files.run)
-        queries = [query for query in dict.fromkeys(line[0] for line in files.qrels) if query in rankings]
+        queries = [
+            query for query in dict.fromkeys(line[0] for line in files.qrels) if query in rankings
+        ]
         sources = dict(zip(queries, order(queries), strict=True))
         return replace(
             files,
             run=[
-                (query, *rest)
-                for query, source in sources.items()
-                for _, *rest in rankings[source]
+                (query, *rest) for query, source in sources.items() for _, *rest in rankings[source]
             ],
         )
 
@@ -176,6 +181,7 @@ def other_rankings(order: Callable[[list[str]], list[str]]) -> Callable[[Files],
 
 
 def rotated(queries: list[str]) -> list[str]:
+    """Return for each query the one before it."""
     return queries[-1:] + queries[:-1]
 
 
@@ -186,8 +192,9 @@ def rotated_in_a_third(queries: list[str]) -> list[str]:
 
 
 def exchanged(queries: list[str]) -> list[str]:
+    """Return for each query another one at random."""
     other = list(queries)
-    random.Random(0).shuffle(other)
+    random.Random(0).shuffle(other)  # noqa: S311 - no secret
     return other
 
 
@@ -197,28 +204,35 @@ def change_qrels(change: Callable[..., Any]) -> Callable[[Files], Files]:
 
 
 def with_grades(grade_of: Callable[[str], str]) -> Callable[[Files], Files]:
-    return change_qrels(lambda qrels: [(query, doc, grade_of(grade)) for query, doc, grade in qrels])
-
-
-def judgements_as_run(files: Files) -> Files:
-    ranked = sorted(files.qrels, key=lambda line: -float(line[2]))
-    return replace(
-        files, run=[(query, doc, "1", grade) for query, doc, grade in ranked]
+    """Return a mistake that changes the grades."""
+    return change_qrels(
+        lambda qrels: [(query, doc, grade_of(grade)) for query, doc, grade in qrels]
     )
 
 
+def judgements_as_run(files: Files) -> Files:
+    """Return the judgements in the place of the run, with grades as scores."""
+    ranked = sorted(files.qrels, key=lambda line: -float(line[2]))
+    return replace(files, run=[(query, doc, "1", grade) for query, doc, grade in ranked])
+
+
 def swapped_columns(files: Files) -> Files:
-    return replace(files, run=[(doc, query, *rest) for query, doc, *rest in files.run])
+    """Return a run with queries and documents exchanged."""
+    return replace(files, run=[(doc, query, rank, score) for query, doc, rank, score in files.run])
 
 
 def row_numbers(files: Files) -> Files:
+    """Return a run with the number of each document in place of its id."""
     row_of: dict[str, str] = {}
     for _, doc, *_ in files.run:
         row_of.setdefault(doc, str(len(row_of)))
-    return replace(files, run=[(query, row_of[doc], *rest) for query, doc, *rest in files.run])
+    return replace(
+        files, run=[(query, row_of[doc], rank, score) for query, doc, rank, score in files.run]
+    )
 
 
 def cut(files: Files) -> Files:
+    """Return a run that ends after two thirds of its lines."""
     keep = 2 * len(files.run) // 3
     return replace(files, run=files.run[:keep])
 
@@ -227,17 +241,20 @@ def subtopics(files: Files) -> Files:
     """Every document judged for two subtopics, relevant for the second only, as ndeval's qrels."""
     return replace(
         files,
-        qrels=[
-            (query, doc, text) for query, doc, grade in files.qrels for text in ("0", grade)
-        ],
+        qrels=[(query, doc, text) for query, doc, grade in files.qrels for text in ("0", grade)],
     )
 
 
 def same_ranking(files: Files) -> Files:
+    """Return a run with the first ranking for every query."""
     first = next(iter(by_query(files.run).values()))
     return replace(
         files,
-        run=[(query, *rest) for query in by_query(files.run) for _, *rest in first],
+        run=[
+            (query, doc, rank, score)
+            for query in by_query(files.run)
+            for _, doc, rank, score in first
+        ],
     )
 
 
@@ -262,7 +279,9 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
         lambda ranking: [(query, doc, score, rank) for query, doc, rank, score in ranking]
     ),
     "scores rounded to whole numbers": change_run(with_scores(lambda _, score, __: round(score))),
-    "a score that is not a number": change_run(with_scores(lambda rank, score, _: "nan" if rank == 3 else score)),
+    "a score that is not a number": change_run(
+        with_scores(lambda rank, score, _: "nan" if rank == 3 else score)
+    ),
     "decimal commas": change_run(
         lambda ranking: [(*line[:3], line[3].replace(".", ",")) for line in ranking]
     ),
@@ -302,14 +321,20 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
     "the same ranking for every query": same_ranking,
     "the last third of the run lost": cut,
     "the last line of the run cut off": lambda files: replace(files, end="42 Q0 12"),
-    "the run written twice into one file": lambda files: replace(files, run=[*files.run, *files.run]),
+    "the run written twice into one file": lambda files: replace(
+        files, run=[*files.run, *files.run]
+    ),
     "a header in the run": lambda files: replace(files, header="query q0 doc rank score tag\n"),
     "the judgements as the run": judgements_as_run,
     "judgements and run swapped": lambda files: replace(files, first=False),
     "all grades 0": with_grades(lambda _: "0"),
-    "grades 1 less, so that few are relevant": with_grades(lambda grade: str(int(float(grade)) - 1)),
+    "grades 1 less, so that few are relevant": with_grades(
+        lambda grade: str(int(float(grade)) - 1)
+    ),
     "grades in the column of documents": change_qrels(
-        lambda qrels: [(query, grade, doc if doc.isdecimal() else "1") for query, doc, grade in qrels]
+        lambda qrels: [
+            (query, grade, doc if doc.isdecimal() else "1") for query, doc, grade in qrels
+        ]
     ),
     "judgements by subtopic": subtopics,
     "the last line of the judgements cut off": lambda files: replace(files, qrels_end="42 0"),
@@ -325,15 +350,17 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
 # The tools
 
 
-def evaluate_with(tool: str, qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+def evaluate_with(
+    tool: str, qrels: Path, run: Path
+) -> tuple[str, list[float], list[str], list[str]]:
     """Return ("refused" or "", means, warnings, notes) of a tool."""
     return _EVALUATE[tool](qrels, run)
 
 
 def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
-    import typer.testing
+    import typer.testing  # noqa: PLC0415 - in its own process
 
-    from beir_eval.cli.app import app
+    from beir_eval.cli.app import app  # noqa: PLC0415 - in its own process
 
     options = [part for measure in MEASURES["beir-eval"] for part in ("-m", measure)]
     with tempfile.TemporaryDirectory() as folder:
@@ -346,14 +373,17 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
         if done.exit_code:
             return "refused", [], [], []
         loaded = json.loads(results.read_text())[0]
-    from beir_eval import EvaluationResult
+    from beir_eval import EvaluationResult  # noqa: PLC0415 - in its own process
 
     result = EvaluationResult.model_validate(loaded)
     lines = [line for line in done.output.splitlines() if line]
     warned = [line for line in lines if line.startswith("warning")]
-    return "", [result[name] for name in MEASURES["beir-eval"]], warned, [
-        line for line in lines if line not in warned and not line.startswith(("run ", "system"))
-    ]
+    return (
+        "",
+        [result[name] for name in MEASURES["beir-eval"]],
+        warned,
+        [line for line in lines if line not in warned and not line.startswith(("run ", "system"))],
+    )
 
 
 def _quietly(call: Callable[[], list[float]]) -> tuple[str, list[float], list[str], list[str]]:
@@ -371,25 +401,29 @@ def _quietly(call: Callable[[], list[float]]) -> tuple[str, list[float], list[st
             return "refused", [], [str(error)], []
     texts = [str(warning.message) for warning in caught]
     # Warnings about a tool's own dependencies say nothing about the files.
-    texts = [text for text in texts if not any(word in text.lower() for word in ("numba", "deprecat"))]
+    texts = [
+        text for text in texts if not any(word in text.lower() for word in ("numba", "deprecat"))
+    ]
     return "", means, [*texts, *printed.getvalue().split("\n")[:-1]], []
 
 
 def _pytrec_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
-    import pytrec_eval
+    import pytrec_eval  # noqa: PLC0415 - in its own process
 
     def call() -> list[float]:
         with qrels.open() as judged, run.open() as ranked:
             judgements, rankings = pytrec_eval.parse_qrel(judged), pytrec_eval.parse_run(ranked)
         evaluator = pytrec_eval.RelevanceEvaluator(judgements, {"ndcg_cut.10", "map", "recall.100"})
         scores = list(evaluator.evaluate(rankings).values())
-        return [sum(query[name] for query in scores) / len(scores) for name in MEASURES["pytrec_eval"]]
+        return [
+            sum(query[name] for query in scores) / len(scores) for name in MEASURES["pytrec_eval"]
+        ]
 
     return _quietly(call)
 
 
 def _ranx(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
-    import ranx
+    import ranx  # noqa: PLC0415 - in its own process
 
     def call() -> list[float]:
         judgements = ranx.Qrels.from_file(str(qrels), kind="trec")
@@ -401,14 +435,14 @@ def _ranx(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str
 
 
 def _ir_measures(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
-    import ir_measures
+    import ir_measures  # noqa: PLC0415 - in its own process
 
     def call() -> list[float]:
         measures = [ir_measures.parse_measure(name) for name in MEASURES["ir_measures"]]
         means = ir_measures.calc_aggregate(
             measures,
-            ir_measures.read_trec_qrels(str(qrels)),
-            ir_measures.read_trec_run(str(run)),
+            ir_measures.read_trec_qrels(str(qrels)),  # type: ignore[no-untyped-call]
+            ir_measures.read_trec_run(str(run)),  # type: ignore[no-untyped-call]
         )
         return [means[measure] for measure in measures]
 
@@ -448,13 +482,14 @@ class Tool:
 
 def real_files(folder: str, qrels: str) -> dict[str, Files]:
     """Return {run: its files} of a data set."""
-    from beir_eval import read_qrels
+    from beir_eval import read_qrels  # noqa: PLC0415 - in its own process
 
     judged = read_qrels(DATA / qrels)
     grades = judged.grades.astype(int).tolist()
     queries = [judged.query_ids[row] for row in judged.row.tolist()]
     lines = [
-        (query, doc, str(grade)) for query, doc, grade in zip(queries, judged.doc_ids, grades, strict=True)
+        (query, doc, str(grade))
+        for query, doc, grade in zip(queries, judged.doc_ids, grades, strict=True)
     ]
     runs = {}
     for path in sorted((DATA / folder).iterdir()):
@@ -476,7 +511,7 @@ def outcome_of(right: Any, wrong: Any) -> str:
     if means == right[1]:
         return "no effect"
     # A line that differs in its numbers only says nothing about the mistake.
-    kinds = [{re.sub(r"[\d.,%<>]+", "#", note) for note in said} for said in (notes, right[3])]
+    kinds = [{re.sub(r"[\d.,%<>]+", "#", line) for line in lines} for lines in (notes, right[3])]
     return "noted" if kinds[0] - kinds[1] else "silent"
 
 
@@ -548,7 +583,9 @@ def table(counts: dict[str, dict[str, Counter[str]]]) -> str:
             number = sum(total[outcome] for outcome in ("refused", "warned", "noted", "silent"))
             share = sum(total[outcome] for outcome in wanted)
             cells.append(f"{share / max(1, number):.1%} ({share:,} of {number:,})")
-        rows.append(f"| **{title}**, of what can be seen and changes a number | {' | '.join(cells)} |")
+        rows.append(
+            f"| **{title}**, of what can be seen and changes a number | {' | '.join(cells)} |"
+        )
     return "\n".join(rows)
 
 

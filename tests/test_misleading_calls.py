@@ -187,7 +187,7 @@ COMMANDS = [
     ("compare result.json run.json", "JSON of a run or of judgements, not a saved result;"),
     ("compare result.json runs/../qrels.trec", "Compare saved results, such as result.json, or"),
     ("compare result.json comparison.json", "a saved comparison, not a saved result; name the"),
-    ("compare result.json half.json", "half.json: the JSON is damaged or cut off (Unterminated"),
+    ("compare result.json half.json", "half.json: the JSON is damaged or cut off ("),
     ("compare result.json list.json", "list.json: there is no result in the file; write it again"),
     ("compare empty.json result.json", "empty.json: the file is empty; write it again"),
 ]

@@ -149,12 +149,12 @@ def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path
 
 def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp_path):
     deep, shallow = deep_and_shallow
-    gate = ["--index", "--gate", "nDCG@10", *DRAWS]
+    gate = ["--index", "--gate", "nDCG@10", "--allow-unequal-depth", *DRAWS]
     result = run(deep, shallow, demo.FOLDER, *gate, "--junit", "gate.xml", "--save-run", "runs")
     assert result.exit_code == 1
     runs = runs_in(tmp_path / "runs", "deep", "shallow")
     comparison = compare_runs(DATASET, runs, "nDCG@10", baseline="deep", draws=999)
-    [check] = check_gate(comparison)
+    [check] = check_gate(comparison, allow_unequal_depth=True)
     assert f"gate failed: {check.reason}" in output_of(result)
     assert 'failures="1"' in (tmp_path / "gate.xml").read_text()
     assert run(shallow, deep, demo.FOLDER, *gate).exit_code == 0
@@ -164,7 +164,7 @@ def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp
 
 
 def test_the_level_of_relevance_reaches_means_verdicts_and_gate(deep_and_shallow, tmp_path):
-    names = ["-m", "MRR@10", "--gate", "MAP", "--json", "r.json"]
+    names = ["-m", "MRR@10", "--gate", "MAP", "--allow-unequal-depth", "--json", "r.json"]
     result = run(*deep_and_shallow, demo.FOLDER, "--index", *DRAWS, *names, "--rel", "1")
     measures = ["MRR(rel=1)@10", "MAP(rel=1)"]
     assert json.loads((tmp_path / "r.json").read_text())[0]["measures"] == measures

@@ -214,7 +214,7 @@ def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
         with pytest.warns(BeirEvalWarning, match="same score"):
             halves.append(evaluator.evaluate({query: run[query] for query in queries}))
     merged = halves[0].merge(halves[1])
-    assert [one.code for one in merged.counted.suspicions] == ["constant-scores"]
+    assert [suspicion.code for suspicion in merged.counted.suspicions] == ["constant-scores"]
     assert merged.counted.suspicions[0] == halves[0].counted.suspicions[0]
 
 

@@ -158,7 +158,7 @@ def read_run(
     run = run_from_content(content, format, columns)
     if collapse is not None:
         return run.collapsed(collapse)
-    run.stated_ranks = stated_ranks_of(content, format)
+    run.stated_ranks = stated_ranks_of(content, format, columns)
     return run
 
 
@@ -258,16 +258,19 @@ def ranks_in_content(
         yield from read(content.whole_lines_of_head() if only_head else content)
 
 
-def stated_ranks_of(content: FileContent, stated: str | None = None) -> StatedRanks | None:
+def stated_ranks_of(
+    content: FileContent, stated: str | None = None, columns: object = None
+) -> StatedRanks | None:
     """Return the ranks in the first 1,000 lines of a run that has ranks beside scores; else None.
 
     Args:
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
+        columns: the names of columns, as for ``read_run``.
     """
-    return StatedRanks.of_lines(
-        islice(ranks_in_content(content, stated, only_head=True), _MOST_RANKS)
-    )
+    names = StatedColumns.read(columns, RUN_ROLES)
+    lines = ranks_in_content(content, stated, names, only_head=True)
+    return StatedRanks.of_lines(islice(lines, _MOST_RANKS))
 
 
 def _read(

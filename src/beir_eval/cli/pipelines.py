@@ -21,6 +21,7 @@ from beir_eval.cli.console import check_folder, error_console
 from beir_eval.cli.options import system_names
 from beir_eval.core.files import plain_name
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.run import Run
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.run import Run
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
@@ -228,7 +228,9 @@ def judged_result(
         drop_identical_ids: the setting of the evaluation.
     """
     evaluator = Evaluator(qrels, measures, drop_identical_ids=drop_identical_ids, fingerprint=True)
-    return evaluate_without_warning(evaluator, qrels.as_dict(), name)
+    # Without scores: with the grades as scores it would look like a mistake.
+    run = Run.from_rankings({query: list(judged) for query, judged in qrels.as_dict().items()})
+    return evaluate_without_warning(evaluator, run, name)
 
 
 @contextmanager

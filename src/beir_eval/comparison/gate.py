@@ -851,7 +851,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             fails unless the result is shown to lose less than the margin; this takes enough
             queries.
         allow_missing: whether results are compared that lack judged queries.
-        allow_unequal_depth: as of ``check_gate``.
+        allow_unequal_depth: whether results of different depths are compared on a measure that
+            compares these: without a cutoff, or with one beyond the shallower.
 
     Raises:
         AssertionError: the result fails. The message has the warnings, the evidence, and up to five

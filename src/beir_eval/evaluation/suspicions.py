@@ -279,7 +279,9 @@ def suspicions_of_scores(
     several = [scores for scores in lists if len(scores) > 1]
     is_constant = [bool((scores == scores[0]).all()) for scores in several]
     num_documents = sum(map(len, compress(several, is_constant)))
-    is_enough = num_documents >= (1 if is_thorough else _LEAST_STEPS)
+    is_enough = is_thorough or (
+        sum(is_constant) >= _LEAST_RANKINGS and num_documents >= _LEAST_STEPS
+    )
     if is_enough and _are_many(is_constant, several):
         yield Suspicion(
             code="constant-scores",
@@ -291,10 +293,12 @@ def suspicions_of_scores(
             total=len(several),
         )
     # Of few documents the same one may be relevant for every query, as in an example.
-    is_varied = is_thorough or len(set(sample.doc_ids)) >= _LEAST_DIFFERENT
+    is_varied = is_thorough or (
+        len(lists) >= _LEAST_QUERIES and len(set(sample.doc_ids)) >= _LEAST_DIFFERENT
+    )
     # Where all are constant, that is said.
     if is_thorough or (is_varied and not (is_enough and _are_many(is_constant, several))):
-        yield from _tied(sample, _FEW_TIED if is_thorough else _MOST_TIED)
+        yield from _tied(sample, is_thorough=is_thorough)
     directions: list[Suspicion] = []
     stated_ranks = sample.stated_ranks
     if stated_ranks is not None:
@@ -307,22 +311,35 @@ def suspicions_of_scores(
     yield from directions
 
 
-def _tied(sample: RankingSample, share: float) -> Iterator[Suspicion]:
-    """Yield a suspicion if at least a share of the documents has the score of another one."""
-    scores, num_tied = sample.scores, 0
-    assert scores is not None  # noqa: S101 - see suspicions_of_scores
+def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
+    """Yield a suspicion if many documents have the score of another one in their ranking.
+
+    An evaluation looks at the first ten documents: a retriever may give all that it does not find
+    the score 0.
+
+    Args:
+        sample: rankings of a run, with scores.
+        is_thorough: whether all documents are looked at.
+    """
+    assert sample.scores is not None  # noqa: S101 - see suspicions_of_scores
+    num_tied = num_documents = 0
     for documents in sample.slices():
-        counts = np.unique(scores[documents], return_counts=True)[1]
+        scores = sample.scores[documents]
+        if not is_thorough:
+            scores = np.sort(scores)[-_TOP:]
+        counts = np.unique(scores, return_counts=True)[1]
+        num_documents += len(scores)
         num_tied += int(counts[counts > 1].sum())
-    if num_tied and num_tied >= share * len(scores):
+    if num_tied and num_tied >= (_FEW_TIED if is_thorough else _MOST_TIED) * num_documents:
+        which = "documents" if is_thorough else f"documents in the top {_TOP}"
         yield Suspicion(
             code="tied-scores",
             fact=(
-                f"{num_tied:,} of {len(scores):,} documents ({num_tied / len(scores):.0%}) have "
+                f"{num_tied:,} of {num_documents:,} {which} ({num_tied / num_documents:.0%}) have "
                 "the score of another one in their ranking, so the order of the ids decides"
             ),
             count=num_tied,
-            total=len(scores),
+            total=num_documents,
         )
 
 

@@ -192,7 +192,9 @@ def check_queries(
         judged_elsewhere: the queries that other splits judge; None if the splits are not known.
     """
     texts, name = given.texts, given.name
-    differing = {query: found for query, found in given.repeated.items() if len(set(found)) > 1}
+    differing = {
+        query: different for query, different in given.repeated.items() if len(set(different)) > 1
+    }
     if differing:
         number = len(differing)
         yield Finding.from_code(
@@ -203,8 +205,8 @@ def check_queries(
             count=number,
             total=len(texts),
             examples=[
-                f"{shown(query)}: {' and '.join(map(shown, found[:2]))}"
-                for query, found in differing.items()
+                f"{shown(query)}: {' and '.join(map(shown, query_texts[:2]))}"
+                for query, query_texts in differing.items()
             ],
         )
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
