@@ -173,7 +173,9 @@ def other_rankings(order: Callable[[list[str]], list[str]]) -> Callable[[Files],
         return replace(
             files,
             run=[
-                (query, *rest) for query, source in sources.items() for _, *rest in rankings[source]
+                (query, doc, rank, score)
+                for query, source in sources.items()
+                for _, doc, rank, score in rankings[source]
             ],
         )
 
@@ -483,6 +485,7 @@ class Tool:
 def real_files(folder: str, qrels: str) -> dict[str, Files]:
     """Return {run: its files} of a data set."""
     from beir_eval import read_qrels  # noqa: PLC0415 - in its own process
+    from beir_eval.core.files import FileContent, file_stem  # noqa: PLC0415 - likewise
 
     judged = read_qrels(DATA / qrels)
     grades = judged.grades.astype(int).tolist()
@@ -495,9 +498,9 @@ def real_files(folder: str, qrels: str) -> dict[str, Files]:
     for path in sorted((DATA / folder).iterdir()):
         if path.name.startswith(LEFT_OUT):
             continue
-        fields = [line.split() for line in path.read_text().splitlines()]
+        fields = [line.split() for line in FileContent(path).text().splitlines()]
         ranked = [(line[0], line[2], line[3], line[4]) for line in fields]
-        runs[path.name.removesuffix(".trec")] = Files(lines, ranked)
+        runs[file_stem(path)] = Files(lines, ranked)
     return runs
 
 

@@ -11,6 +11,8 @@ import pytest
 
 from beir_eval import Evaluator, Qrels, Run, compare
 
+#: Made runs have many ties.
+pytestmark = pytest.mark.filterwarnings("ignore:.*have the score of another one.*")
 THREADS = 16
 MEASURES = ["nDCG@10", "MAP", "Recall@5", "MRR", "bpref", "R_cap@5", "ERR@5"]
 
