@@ -8,7 +8,7 @@ import pytest
 from beir_eval import BeirEvalWarning, Run, compare_runs, evaluate, read_qrels, read_run
 from beir_eval.datasets import demo
 
-WORDS = "pass the qrels first, then the run"
+WORDS = "Pass the qrels first, then the run"
 
 
 def made(score_of, *, depth=20, queries=30):

@@ -32,6 +32,7 @@ from beir_eval.evaluation.records import (
     Reused,
 )
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.suspicions import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
@@ -57,6 +58,7 @@ __all__ = [
     "Reused",
     "ScoreScale",
     "StreamedResult",
+    "Suspicion",
     "TopDocuments",
     "UnmatchedIds",
     "answers_to_relevance",

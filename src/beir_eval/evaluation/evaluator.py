@@ -39,7 +39,7 @@ from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_r
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
-    swapped_inputs_sentence,
+    swapped_inputs,
 )
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
+    from beir_eval.evaluation.suspicions import Suspicion
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -212,8 +213,6 @@ class Evaluator:
         """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""
         check_name("name", name)
         run = as_run(run)
-        if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
-            warn_caller(swapped_inputs_sentence(self.qrels))
         sampler = Sampler(len(self.qrels))
         matrix, summary = relate(
             self.qrels, run, self._settings, keep_top=self._keep_top, sampler=sampler
@@ -254,13 +253,13 @@ class Evaluator:
         """Return the counts of queries, documents and judgements of a run, and suspicions."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
         unmatched = find_unmatched_ids(self.qrels, run, matrix, counts.match_counts)
-        of_run = suspicions_of_run(
-            self.qrels,
-            matrix,
-            sample,
-            self._settings,
-            ids_match=unmatched is None,
-        )
+        if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
+            suspicions: tuple[Suspicion, ...] = (swapped_inputs(self.qrels),)
+        else:
+            of_run = suspicions_of_run(
+                self.qrels, matrix, sample, self._settings, ids_match=unmatched is None
+            )
+            suspicions = (*self._suspicions, *of_run)
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
@@ -274,7 +273,7 @@ class Evaluator:
             further_chunks=chunks.further,
             ids_not_of_chunks=chunks.others,
             unmatched_ids=unmatched,
-            suspicions=(*self._suspicions, *of_run),
+            suspicions=suspicions,
         )
 
 

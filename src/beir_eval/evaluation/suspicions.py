@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 #: The name of a suspicion; those that ``validate`` has too have its codes.
 SuspicionCode = Literal[
+    "swapped-files",
     "no-relevant-documents",
     "deep-learning-grades",
     "ascending-scores",
@@ -47,6 +48,7 @@ SuspicionCode = Literal[
 
 #: {code: what to do}, as sentences without the last full stop.
 REMEDIES: Mapping[SuspicionCode, str] = {
+    "swapped-files": "Pass the qrels first, then the run",
     "no-relevant-documents": "Check that the column of grades was read",
     "deep-learning-grades": ("To compare with published values, evaluate with rel=2 (--rel 2)"),
     "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from beir_eval.errors import RunError
+from beir_eval.evaluation.suspicions import Suspicion
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
@@ -117,14 +118,18 @@ def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
     return _are_no_grades(qrels.grades) or times_more >= _TIMES_MORE
 
 
-def swapped_inputs_sentence(qrels: Grades) -> str:
-    """Return the warning of swapped arguments.
+def swapped_inputs(qrels: Grades) -> Suspicion:
+    """Return the suspicion that the arguments are swapped.
 
     Args:
         qrels: what was passed as the qrels.
     """
     lowest, highest = float(qrels.grades.min()), float(qrels.grades.max())
-    return (
-        f"the qrels look like a run (grades from {lowest:.6g} to {highest:.6g}), and the run looks "
-        "like qrels (few different scores, small whole numbers): pass the qrels first, then the run"
+    return Suspicion(
+        code="swapped-files",
+        fact=(
+            f"the qrels look like a run (grades from {lowest:.6g} to {highest:.6g}), and the run "
+            "looks like qrels (few different scores, small whole numbers)"
+        ),
+        count=1,
     )

@@ -89,7 +89,7 @@ _CODES = (
         level="error",
         meaning="the qrels look like a run, and the run looks like qrels",
         consequence="The scores of such a call mean nothing.",
-        remedy="Pass the qrels first, then the run.",
+        remedy=f"{REMEDIES['swapped-files']}.",
     ),
     FindingCode(
         code="grades-look-like-ranks",

@@ -58,7 +58,7 @@ from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_r
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
-    swapped_inputs_sentence,
+    swapped_inputs,
 )
 from beir_eval.evaluation.unmatched_ids import (
     MatchCounts,
@@ -505,7 +505,7 @@ class _Stream:
         if grades_look_like_scores(self._judgements) and scores_look_like_grades(
             self._first_rows(), self._judgements
         ):
-            warn_caller(swapped_inputs_sentence(self._judgements))
+            warn_caller(swapped_inputs(self._judgements).sentence)
 
 
 def _remove_abandoned_files(table: Path) -> None:
