@@ -266,6 +266,7 @@ THIRD = 3
 CANNOT_BE_SEEN = {
     "grades made binary": "grades 0 and 1 are what most data sets have",
     "a third of the judgements lost": "a smaller pool looks the same",
+    "half of the judged queries lost": "many runs are for more queries than are judged",
 }
 MISTAKES: dict[str, Callable[[Files], Files]] = {
     "scores negated": change_run(with_scores(lambda _, score, __: -score)),
@@ -509,13 +510,19 @@ def outcome_of(right: Any, wrong: Any) -> str:
     refused, means, warned, notes = wrong
     if refused:
         return "refused"
-    if set(warned) - set(right[2]):
+    # What the right files are warned of too, with other counts of judgements, is no answer.
+    if set(map(_without_counts, warned)) - set(map(_without_counts, right[2])):
         return "warned"
     if means == right[1]:
         return "no effect"
     # A line that differs in its numbers only says nothing about the mistake.
     kinds = [{re.sub(r"[\d.,%<>]+", "#", line) for line in lines} for lines in (notes, right[3])]
     return "noted" if kinds[0] - kinds[1] else "silent"
+
+
+def _without_counts(warning: str) -> str:
+    """Return a warning without the numbers at its beginning, which are counts of judgements."""
+    return re.sub(r"^warning: [\d,]+ of [\d,]+ passages", "warning: passages", warning)
 
 
 def look(only: Sequence[str] = ()) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from beir_eval.errors import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
@@ -78,6 +78,8 @@ _PREFIX_END = re.compile(r"(?<=[\W_])(?!$)|(?<=[^\W\d_])(?=\d)")
 #: How the differences of a prefix and of a suffix begin in words.
 _PREFIX, _SUFFIX = "the prefix ", "the suffix "
 _LETTER = re.compile(r"[^\W\d_]")
+#: Where a suffix may begin.
+_SEPARATORS = re.compile(r"[\W_]+")
 #: A suffix of chunks: a separator and a number.
 _CHUNK = re.compile(r"([\W_]+(?:chunk|passage|part|p|c)?[\W_]*)\d+")
 
@@ -182,9 +184,11 @@ def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingD
 
 
 #: How many rankings of a sample are looked at: fewer if many documents are judged for each query.
-_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 40, 10, 4_000
-#: How many judged and retrieved ids of each.
-_MOST_WANTED, _MOST_ABSENT, _MOST_LISTED = 10, 100, 20
+_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 40, 8, 4_000
+#: How many judged ids that are not retrieved, and retrieved ids that are not judged, of each.
+_MOST_ABSENT, _MOST_LISTED = 100, 30
+#: How many judged ids are folded.
+_MOST_FOLDED = 300
 #: How often an id is searched in the ids of a ranking.
 _MOST_PLACES = 4
 #: At least this many pairs for each retrieved document that is judged as it stands.
@@ -208,52 +212,51 @@ def nearly_equal_in_sample(qrels: Qrels, sample: RankingSample) -> Sequence[tupl
         judgements = slice(int(qrels.starts[row]), int(qrels.starts[row + 1]))
         judged, retrieved = qrels.doc_ids[judgements], sample.doc_ids[documents]
         known, present = set(judged), set(retrieved)
-        is_relevant = (qrels.grades[judgements] > 0).tolist()
-        absent = [
-            (relevant, doc_id)
-            for relevant, doc_id in zip(is_relevant, judged, strict=True)
-            if doc_id not in present
-        ]
-        wanted = [doc_id for relevant, doc_id in absent if relevant][:_MOST_WANTED]
         listed = [doc_id for doc_id in retrieved if doc_id not in known]
         num_matched += len(retrieved) - len(listed)
-        if absent and listed:
-            some = [doc_id for _, doc_id in absent[:_MOST_ABSENT]]
-            pairs += _pairs_of_ranking(wanted, some, listed)
+        if listed:
+            absent = [doc_id for doc_id in judged[:_MOST_FOLDED] if doc_id not in present]
+            pairs += _pairs_of_ranking(known.difference(present), absent, listed)
     return pairs if len(pairs) >= _LEAST_SHARE * num_matched else []
 
 
 def _pairs_of_ranking(
-    wanted: Sequence[str], absent: Sequence[str], listed: Sequence[str]
+    wanted: Collection[str], absent: Sequence[str], listed: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield pairs of a judged id and a retrieved one that contain each other, or fold to the same.
 
     Args:
-        wanted: a few judged ids that are not retrieved.
-        absent: some of them, relevant or not.
+        wanted: the judged ids that are not retrieved.
+        absent: some of them, in the order of the qrels.
         listed: the retrieved ids that are not judged.
     """
-    text = "\n".join(["", *listed, ""])
-    for doc_id in wanted:
-        for longer in _lines_with(doc_id, text):
-            yield doc_id, longer
-    absent_text = "\n".join(["", *absent, ""])
+    absent_text = "\n".join(["", *absent[:_MOST_ABSENT], ""])
     for doc_id in listed[:_MOST_LISTED]:
+        match = next((rest for rest in _rests(doc_id) if rest in wanted), None)
+        if match is not None:
+            yield match, doc_id
         for longer in _lines_with(doc_id, absent_text):
             yield longer, doc_id
-    # Only where a sign of it is seen: to fold each id would take most of the time.
-    first = "".join(absent[:_MOST_WANTED])
-    if (
-        "\n0" in text
-        or "\n0" in absent_text
-        or text != text.casefold()
-        or first != first.casefold()
-    ):
-        by_fold = {folded(doc_id): doc_id for doc_id in absent}
-        for doc_id in listed:
-            match = by_fold.get(folded(doc_id))
-            if match is not None:
-                yield match, doc_id
+    by_fold = {_folded_quickly(doc_id): doc_id for doc_id in absent}
+    for doc_id in listed[:_MOST_LISTED]:
+        match = by_fold.get(_folded_quickly(doc_id))
+        if match is not None:
+            yield match, doc_id
+
+
+def _folded_quickly(doc_id: str) -> str:
+    """Return an id in lower case and without zeros at its beginning."""
+    return doc_id.casefold().lstrip("0")
+
+
+def _rests(doc_id: str) -> Iterator[str]:
+    """Yield what is left of an id without quotation marks, a prefix or a suffix."""
+    yield from without_prefixes(doc_id)
+    for end in _SEPARATORS.finditer(doc_id, 1):
+        yield doc_id[: end.start()]
+    if not doc_id.isalnum():
+        yield doc_id.strip()
+        yield without_quotes(doc_id)
 
 
 def _lines_with(doc_id: str, text: str) -> Iterator[str]:

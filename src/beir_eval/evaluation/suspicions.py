@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SuspicionCode = Literal[
     "swapped-files",
     "no-relevant-documents",
+    "negative-grades",
     "deep-learning-grades",
     "ascending-scores",
     "constant-scores",
@@ -50,6 +51,7 @@ SuspicionCode = Literal[
 REMEDIES: Mapping[SuspicionCode, str] = {
     "swapped-files": "Pass the qrels first, then the run",
     "no-relevant-documents": "Check that the column of grades was read",
+    "negative-grades": "Use 0 for documents that are judged and not relevant",
     "deep-learning-grades": ("To compare with published values, evaluate with rel=2 (--rel 2)"),
     "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),
     "constant-scores": (
@@ -67,7 +69,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "same-ranking": "Check that the system searches for the text of each query",
 }
 #: What is about the judgements, whatever the run.
-_OF_QRELS = ("no-relevant-documents", "deep-learning-grades")
+_OF_QRELS = ("no-relevant-documents", "negative-grades", "deep-learning-grades")
 
 #: More than this share of the rankings must ascend, or be constant, ...
 _MOST_RANKINGS = 0.5
@@ -77,6 +79,8 @@ _LEAST_RANKINGS, _LEAST_LONG, _LEAST_SHARE = 3, 5, 0.1
 _LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
 #: The share of documents with tied scores that an evaluation reports, and that ``validate`` does.
 _MOST_TIED, _FEW_TIED = 0.5, 0.1
+#: The share of negative grades that an evaluation reports; those of web tracks, for spam, are few.
+_MOST_NEGATIVE = 0.5
 #: Fewer queries show nothing about all of them.
 _LEAST_QUERIES = 6
 #: How many different documents show where relevant ones are ranked.
@@ -84,7 +88,7 @@ _LEAST_DIFFERENT = 30
 #: How many documents of a ranking show whose ranking it is.
 _TOP = 10
 #: How many judgements are compared with them, in at least so many queries.
-_MOST_COMPARED, _FEWEST_COMPARED = 20_000, 50
+_MOST_COMPARED, _FEWEST_COMPARED = 20_000, 30
 #: The share of rankings that the right query may fit best if they were exchanged, and how well it
 #: may fit compared with the best query.
 _OWN_FITS, _LITTLE = 0.05, 0.25
@@ -158,6 +162,7 @@ def suspicions_of_qrels(
     is_enough = is_thorough or len(qrels) >= _LEAST_QUERIES
     return (
         *(_without_relevant(qrels) if is_enough else ()),
+        *_negative(qrels, is_thorough=is_thorough),
         *_deep_learning_grades(qrels, measures, is_deep_learning=is_deep_learning),
     )
 
@@ -170,6 +175,25 @@ def _without_relevant(qrels: Qrels) -> Iterator[Suspicion]:
             fact=f"no document is relevant, so nothing is measured: {queries} no grade above 0",
             count=len(qrels),
             total=len(qrels),
+        )
+
+
+def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Suspicion]:
+    """Yield a suspicion if most grades are negative; ``validate`` reports any."""
+    count = int(np.count_nonzero(qrels.grades < 0))
+    if count and (is_thorough or count > _MOST_NEGATIVE * len(qrels.grades)):
+        yield Suspicion(
+            code="negative-grades",
+            fact=(
+                f"{count:,} of {len(qrels.grades):,} grades are below 0, which means pooled but "
+                "unjudged"
+            ),
+            count=count,
+            total=len(qrels.grades),
+            examples=tuple(
+                f"grade {grade:g}"
+                for grade in np.unique(qrels.grades[qrels.grades < 0])[:_MOST_EXAMPLES]
+            ),
         )
 
 

@@ -118,7 +118,7 @@ _CODES = (
         level="note",
         meaning="grades below 0",
         consequence="They mean 'pooled but unjudged', as in trec_eval.",
-        remedy="Use 0 for documents that are judged and not relevant.",
+        remedy=f"{REMEDIES['negative-grades']}.",
     ),
     FindingCode(
         code="positives-only",

@@ -142,16 +142,6 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
             total=total,
             examples=[f"grade {value:g}" for value, _ in values.most_common(3)],
         )
-    count = int(np.count_nonzero(grades < 0))
-    if count:
-        yield Finding.from_code(
-            "negative-grades",
-            name,
-            f"{count:,} of {total:,} grades are below 0",
-            count=count,
-            total=total,
-            examples=[f"grade {value:g}" for value in np.unique(grades[grades < 0])],
-        )
     if not (grades == 0).any() and not are_ranks:
         yield Finding.from_code(
             "positives-only",
