@@ -379,7 +379,8 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
     from beir_eval import EvaluationResult  # noqa: PLC0415 - in its own process
 
     result = EvaluationResult.model_validate(loaded)
-    lines = [line for line in done.output.splitlines() if line]
+    # Warnings are on both streams.
+    lines = list(dict.fromkeys(line for line in done.output.splitlines() if line))
     warned = [line for line in lines if line.startswith("warning")]
     return (
         "",

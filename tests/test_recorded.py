@@ -6,11 +6,15 @@ from recorded import record
 
 
 @pytest.mark.recorded_values
+@pytest.mark.filterwarnings(
+    "ignore::beir_eval.BeirEvalWarning"
+)  # of a real run with rankings of other queries
 def test_the_values_of_real_runs_are_those_recorded_bit_for_bit(realdata):
     assert record.changes("values", record.lines_of("values", realdata)) == []
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")  # likewise
 @pytest.mark.peers  # the last bits depend on the version of numpy
 def test_comparisons_of_real_runs_are_those_recorded(realdata):
     assert record.changes("comparisons", record.lines_of("comparisons", realdata)) == []

@@ -454,6 +454,9 @@ def test_a_real_run_without_a_common_query_is_refused(realdata):
         evaluate(qrels, read_run(realdata / "runs/scifact/david_e5.trec"))
 
 
+@pytest.mark.filterwarnings(
+    "ignore::beir_eval.BeirEvalWarning"
+)  # the rankings are of other queries
 def test_a_real_run_with_duplicates_is_refused_by_default(realdata):
     qrels, path = read_qrels(realdata / "scifact"), realdata / "runs/scifact/kl_hybrid.trec"
     with pytest.raises(DuplicateDocumentError, match="12872 repeated entries"):

@@ -84,6 +84,7 @@ def pairs_of_real_files():
 
 
 @pytest.mark.realdata
+@pytest.mark.filterwarnings("ignore:.*(belong to other queries|the same first documents).*")
 @pytest.mark.parametrize(("qrels_file", "run_file"), list(pairs_of_real_files()) or [("", "")])
 def test_scores_of_real_runs_equal_those_of_beir(qrels_file, run_file):
     if not DATA:

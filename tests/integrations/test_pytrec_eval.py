@@ -27,6 +27,8 @@ from beir_eval.errors import (
 )
 from strategies import qrels_and_run
 
+#: Made runs look like mistakes, which they are not here.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 QRELS = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}
 RUN = {"r": {"x": 2.0, "d": 1.0}, "q": {"a": 1.0, "b": 2.0, "x": 3.0}, "other": {"a": 1.0}}
 PARAMETERS = ["set_F.0.5", "P_5,10", "P.7.5", "iprec_at_recall_0.2,0.35", "Rprec_mult.1"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import RankingBlock
 
 #: How many queries are sampled, evenly spread over the qrels, and how many documents of each.
-_MOST_QUERIES, _MOST_DOCUMENTS = 100, 100
+_MOST_QUERIES, _MOST_DOCUMENTS = 60, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class RankingSample:
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.
 
-    Of each of at most 100 queries, evenly spread over the qrels, the first 100 documents are kept,
+    Of each of at most 60 queries, evenly spread over the qrels, the first 100 documents are kept,
     or the last 100 if the last one has a higher score than the first.
     """
 

@@ -290,6 +290,19 @@ def evaluate_without_warning(
     return evaluator._evaluate(run, name)  # noqa: SLF001 - its own module
 
 
+def without_level_warning(evaluator: Evaluator) -> Evaluator:
+    """Return the evaluator without the warning on grades of the TREC Deep Learning tracks.
+
+    Drop-ins of other tools use it: their callers state the relevant grade as that tool does.
+    """
+    evaluator._suspicions = tuple(  # noqa: SLF001 - its own module
+        suspicion
+        for suspicion in evaluator._suspicions  # noqa: SLF001 - likewise
+        if suspicion.code != "deep-learning-grades"
+    )
+    return evaluator
+
+
 def evaluate(  # noqa: PLR0913 - one keyword a policy
     qrels: QrelsLike,
     run: RunLike,

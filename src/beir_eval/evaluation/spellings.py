@@ -184,9 +184,9 @@ def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingD
 
 
 #: How many rankings of a sample are looked at: fewer if many documents are judged for each query.
-_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 40, 8, 4_000
+_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
 #: How many judged ids that are not retrieved, and retrieved ids that are not judged, of each.
-_MOST_ABSENT, _MOST_LISTED = 100, 30
+_MOST_ABSENT, _MOST_LISTED = 100, 20
 #: How many judged ids are folded.
 _MOST_FOLDED = 300
 #: How often an id is searched in the ids of a ranking.

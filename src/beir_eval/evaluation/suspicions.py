@@ -83,7 +83,7 @@ _MOST_TIED, _FEW_TIED = 0.5, 0.1
 _MOST_NEGATIVE = 0.5
 #: Fewer queries show nothing about all of them.
 _LEAST_QUERIES = 6
-#: How many different documents show where relevant ones are ranked.
+#: How many different documents, or judgements, show something.
 _LEAST_DIFFERENT = 30
 #: How many documents of a ranking show whose ranking it is.
 _TOP = 10
@@ -162,7 +162,7 @@ def suspicions_of_qrels(
     is_enough = is_thorough or len(qrels) >= _LEAST_QUERIES
     return (
         *(_without_relevant(qrels) if is_enough else ()),
-        *_negative(qrels, is_thorough=is_thorough),
+        *(_negative(qrels, is_thorough=is_thorough) if is_enough else ()),
         *_deep_learning_grades(qrels, measures, is_deep_learning=is_deep_learning),
     )
 
@@ -181,7 +181,8 @@ def _without_relevant(qrels: Qrels) -> Iterator[Suspicion]:
 def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Suspicion]:
     """Yield a suspicion if most grades are negative; ``validate`` reports any."""
     count = int(np.count_nonzero(qrels.grades < 0))
-    if count and (is_thorough or count > _MOST_NEGATIVE * len(qrels.grades)):
+    least = max(_LEAST_DIFFERENT, _MOST_NEGATIVE * len(qrels.grades))
+    if count and (is_thorough or count > least):
         yield Suspicion(
             code="negative-grades",
             fact=(

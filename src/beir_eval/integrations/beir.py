@@ -29,7 +29,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
-from beir_eval.evaluation.evaluator import evaluate
+from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations.pytrec_inputs import evaluate_with_infinite_scores, without_empty_ids
 from beir_eval.measures import (
     MAP,
@@ -109,15 +109,17 @@ def evaluate_full(
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
     cutoffs = _cutoffs(k_values)
     return evaluate_with_infinite_scores(
-        lambda run: evaluate(  # converted here: BEIR takes no paths
-            Qrels.coerce(qrels),
-            Run.coerce(run),
-            [measure @ k for measure in suite for k in cutoffs] if measures is None else measures,
-            ties="trec_eval9",
-            missing="skip",
-            drop_identical_ids=ignore_identical_ids,
-            name="beir",
-        ),
+        lambda run: without_level_warning(
+            Evaluator(
+                Qrels.coerce(qrels),  # converted here: BEIR takes no paths
+                [measure @ k for measure in suite for k in cutoffs]
+                if measures is None
+                else measures,
+                ties="trec_eval9",
+                missing="skip",
+                drop_identical_ids=ignore_identical_ids,
+            )
+        ).evaluate(Run.coerce(run), name="beir"),
         results,
     )
 
@@ -439,9 +441,9 @@ def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, M
     readable = Qrels.coerce(without_empty_ids(qrels))
     run = without_empty_ids(results)
     result = evaluate_with_infinite_scores(
-        lambda run: evaluate(
-            readable, Run.coerce(run), list(measures.values()), ties="input", missing="skip"
-        ),
+        lambda run: without_level_warning(
+            Evaluator(readable, list(measures.values()), ties="input", missing="skip")
+        ).evaluate(Run.coerce(run)),
         run,
     )
     indices = _query_indices(result, run)

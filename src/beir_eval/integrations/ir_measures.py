@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import QrelsError, RunError, needs_extra
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import Value, values_of_measures
 from beir_eval.integrations.pytrec_inputs import (
     EMPTY_ID,
@@ -200,9 +200,10 @@ class _Part:
                 for query_id, judged in qrels.items()
             }
         needed = dict.fromkeys(measure for _, _, adapted in self._values for measure in adapted)
-        self._evaluator = Evaluator(
+        evaluator = Evaluator(
             without_empty_ids(qrels), list(needed), ties="trec_eval9", missing="skip"
         )
+        self._evaluator = without_level_warning(evaluator)
 
     def values(
         self, run: Any

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError, RunError
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
 from beir_eval.integrations.pytrec_inputs import (
     evaluate_with_infinite_scores,
@@ -110,12 +110,13 @@ class RelevanceEvaluator:
         self._evaluator: Evaluator | None = None
         if any(query_relevance.values()):
             # Without measures, evaluate still returns the queries; an Evaluator needs a measure.
-            self._evaluator = Evaluator(
+            evaluator = Evaluator(
                 without_empty_ids(query_relevance),
                 list(self._adapted_measures.values()) or [num_q],
                 ties="trec_eval9",
                 missing="skip",
             )
+            self._evaluator = without_level_warning(evaluator)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return {query_id: {measure: value}} for the queries that are judged and in the run.

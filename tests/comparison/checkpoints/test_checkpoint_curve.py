@@ -496,7 +496,7 @@ def test_three_real_checkpoints_get_their_curve_and_verdicts(realdata):
         name: evaluate(
             qrels,
             read_run(realdata / "runs" / "dl19" / f"{name}.trec"),
-            [MEASURE, "MAP@100"],
+            [MEASURE, "MAP(rel=2)@100"],
             name=name,
             duplicates="first",
         )

@@ -26,6 +26,8 @@ from beir_eval.integrations.spark.worker import (  # noqa: E402
     evaluate_buckets,
 )
 
+#: Made runs have many ties.
+pytestmark = pytest.mark.filterwarnings("ignore:.*have the score of another one.*")
 MEASURES = ["nDCG@10", "MAP@100", "MRR", "ERR@20"]
 RNG = random.Random(0)
 QRELS = {f"q{n}": {f"d{RNG.randrange(60)}": RNG.randrange(4) for _ in range(9)} for n in range(40)}
