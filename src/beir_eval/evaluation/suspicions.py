@@ -323,9 +323,6 @@ def suspicions_of_scores(
     is_varied = is_thorough or (
         len(lists) >= _LEAST_QUERIES and len(set(sample.doc_ids)) >= _LEAST_DIFFERENT
     )
-    # Where all are constant, that is said.
-    if is_thorough or (is_varied and not (is_enough and _are_many(is_constant, several))):
-        yield from _tied(sample, is_thorough=is_thorough)
     directions: list[Suspicion] = []
     stated_ranks = sample.stated_ranks
     if stated_ranks is not None:
@@ -336,6 +333,10 @@ def suspicions_of_scores(
     if not directions and known_ranks is not None and is_varied:
         directions = list(_relevant_last(known_ranks))
     yield from directions
+    # Where all are constant, that is said.
+    are_constant = is_enough and _are_many(is_constant, several)
+    if is_thorough or (is_varied and not are_constant and not directions):
+        yield from _tied(sample, is_thorough=is_thorough)
 
 
 def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
