@@ -99,6 +99,8 @@ _TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
 _STANDARD_ERRORS = 3.0
 #: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last.
 _RANKED_LAST = 0.58
+#: The standard deviation of a random number between 0 and 1.
+_SPREAD_OF_RANDOM_RANK = 12**-0.5
 #: The mean relative rank below which relevant documents are ranked first.
 _RANKED_FIRST = 0.5
 #: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
@@ -444,7 +446,9 @@ def _relevant_last(known_ranks: Floats) -> Iterator[Suspicion]:
     known = known_ranks[~np.isnan(known_ranks)]
     if len(known) < _LEAST_QUERIES:
         return
-    mean, error = float(known.mean()), float(known.std(ddof=1)) / len(known) ** 0.5
+    # Of few queries the spread may be small by chance; that of a random rank is known.
+    spread = max(float(known.std(ddof=1)), _SPREAD_OF_RANDOM_RANK)
+    mean, error = float(known.mean()), spread / len(known) ** 0.5
     if mean > _RANKED_LAST and mean - 0.5 > _STANDARD_ERRORS * error:
         yield Suspicion(
             code="relevant-ranked-last",
