@@ -260,6 +260,36 @@ def same_ranking(files: Files) -> Files:
     )
 
 
+def batched(files: Files) -> Files:
+    """Return a run in which four queries at a time have the ranking of their first one."""
+    rankings = by_query(files.run)
+    queries = list(rankings)
+    return replace(
+        files,
+        run=[
+            (query, doc, rank, score)
+            for number, query in enumerate(queries)
+            for _, doc, rank, score in rankings[queries[number - number % 4]]
+        ],
+    )
+
+
+def inverted(files: Files) -> Files:
+    """Return judgements whose lowest grade is the best."""
+    highest = max(int(float(grade)) for *_, grade in files.qrels)
+    return with_grades(lambda grade: str(highest - max(0, int(float(grade)))))(files)
+
+
+def shifted_id(doc: str) -> str:
+    """Return an id that is 1 less, if it is a number."""
+    return str(int(doc) - 1) if doc.isdecimal() else doc
+
+
+def rounded_id(doc: str) -> str:
+    """Return an id with six digits, as a table of floats prints it, if it is a number."""
+    return f"{int(doc):e}" if doc.isdecimal() else doc
+
+
 ALL = 1
 THIRD = 3
 #: Why it cannot be seen, for those that cannot.
@@ -322,6 +352,9 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
     "rankings shifted by one query in the last third": other_rankings(rotated_in_a_third),
     "rankings exchanged at random": other_rankings(exchanged),
     "the same ranking for every query": same_ranking,
+    "the ranking of every fourth query for four": batched,
+    "document ids 1 less": change_run(with_ids(shifted_id)),
+    "document ids as floats of six digits": change_run(with_ids(rounded_id)),
     "the last third of the run lost": cut,
     "the last line of the run cut off": lambda files: replace(files, end="42 Q0 12"),
     "the run written twice into one file": lambda files: replace(
@@ -333,6 +366,11 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
     "all grades 0": with_grades(lambda _: "0"),
     "grades 1 less, so that few are relevant": with_grades(
         lambda grade: str(int(float(grade)) - 1)
+    ),
+    "grades from 1 on instead of 0": with_grades(lambda grade: str(int(float(grade)) + 1)),
+    "grades inverted": inverted,
+    "numbers of lines as grades": change_qrels(
+        lambda qrels: [(query, doc, str(number)) for number, (query, doc, _) in enumerate(qrels)]
     ),
     "grades in the column of documents": change_qrels(
         lambda qrels: [

@@ -1,6 +1,8 @@
 """Mistakes that can be seen are a warning of the result, and right runs have none."""
 
+import itertools
 import random
+import unicodedata
 import warnings
 
 import pytest
@@ -68,6 +70,31 @@ def shuffled(docs):
     return dict(items)
 
 
+def decomposed(doc_id):
+    return unicodedata.normalize("NFD", doc_id)
+
+
+def spelled(name):
+    """Return qrels and rankings with other ids."""
+    qrels = {
+        query: {name(doc): grade for doc, grade in docs.items()} for query, docs in JUDGED.items()
+    }
+    return qrels, scored({query: list(map(name, docs)) for query, docs in RANKINGS.items()})
+
+
+def pool(grades, best_first):
+    """Return qrels with 60 judged documents a query, and a run that finds the highest first."""
+    qrels, run = {}, {}
+    for query in QUERIES:
+        docs = _RANDOM.sample(CORPUS, 60)
+        qrels[query] = {doc: grades[number * len(grades) // 60] for number, doc in enumerate(docs)}
+        run[query] = {
+            doc: (-1 if best_first else 1) * (number + _RANDOM.gauss(0, 25))
+            for number, doc in enumerate(docs)
+        }
+    return qrels, run
+
+
 RIGHT = scored(RANKINGS)
 MISTAKES = {
     "negated": (every(1, lambda docs: {d: -s for d, s in docs.items()}, RIGHT), "ascending-scores"),
@@ -114,6 +141,20 @@ MISTAKES = {
         "rankings-of-other-queries",
     ),
     "the same ranking": (dict.fromkeys(QUERIES, RIGHT[QUERIES[0]]), "same-ranking"),
+    "the first ranking of each four": (
+        {query: RIGHT[QUERIES[number - number % 4]] for number, query in enumerate(QUERIES)},
+        "same-ranking",
+    ),
+    "ids 1 less": (every(1, renamed(lambda doc: str(int(doc) - 1)), RIGHT), "ids-nearly-match"),
+    "ids 1 more": (every(1, renamed(lambda doc: str(int(doc) + 1)), RIGHT), "ids-nearly-match"),
+    "separators of thousands": (
+        every(1, renamed(lambda doc: f"{int(doc):,}", 3), RIGHT),
+        "ids-nearly-match",
+    ),
+    "six digits of a third": (
+        every(1, renamed(lambda doc: f"{float(doc):e}", 3), RIGHT),
+        "rounded-ids",
+    ),
 }
 
 
@@ -121,6 +162,76 @@ MISTAKES = {
 def test_a_mistake_is_named(mistake):
     run, code = MISTAKES[mistake]
     assert code in codes_of(JUDGED, run)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("\u00e9{}".format, lambda doc: decomposed(f"\u00e9{doc}")),
+        ("http://x.org/{}".format, "https://x.org/{}".format),
+        ("http://x.org/{}".format, "http://x.org/{}/".format),
+        ("a/{}".format, "a%2F{}".format),
+        ("{:0>8}-1234-5678-9abc-def012345678".format, "{:0>8}123456789abcdef012345678".format),
+    ],
+)
+def test_a_third_of_the_ids_in_another_spelling_is_named(right, wrong):
+    qrels, run = spelled(right)
+    assert codes_of(qrels, run) == []
+    other = spelled(lambda doc: wrong(doc) if int(doc) % 3 == 0 else right(doc))[1]
+    assert codes_of(qrels, other) == ["ids-nearly-match"]
+
+
+def test_ids_that_went_through_floats_of_32_bits_are_named():
+    qrels, run = spelled(lambda doc: str(20_000_001 + int(doc)))
+    assert codes_of(qrels, run) == []
+    other = spelled(lambda doc: str(20_000_001 + int(doc) & ~1))[1]
+    assert codes_of(qrels, other) == ["rounded-ids"]
+    assert "rounded-ids" in codes_of(spelled(lambda doc: f"{float(doc):e}")[0], run)
+
+
+@pytest.mark.parametrize(
+    ("grades", "best_first", "codes"),
+    [
+        ((2, 1, 0), True, []),
+        ((2, 1, 0), False, ["inverted-grades"]),
+        ((0, 1, 2), True, ["inverted-grades"]),
+        ((1, 0), True, []),
+        ((2, 1), True, []),
+        ((3, 2, 1), True, []),
+        ((4, 3, 2, 1), True, ["grades-without-zero"]),
+    ],
+)
+def test_scales_of_deep_pools_begin_at_0_and_the_highest_grade_is_the_best(
+    grades, best_first, codes
+):
+    assert codes_of(*pool(grades, best_first)) == codes
+
+
+def test_grades_that_count_the_lines_are_named():
+    numbers = itertools.count()
+    qrels = {query: {doc: next(numbers) for doc in docs} for query, docs in JUDGED.items()}
+    assert "numbered-grades" in codes_of(qrels, RIGHT)
+
+
+def test_questions_in_other_words_may_have_the_same_ranking():
+    """Four queries with the same relevant documents, as in collections of frequent questions."""
+    first = {query: QUERIES[number - number % 4] for number, query in enumerate(QUERIES)}
+    qrels = {query: JUDGED[first[query]] for query in QUERIES}
+    assert codes_of(qrels, {query: RIGHT[first[query]] for query in QUERIES}) == []
+
+
+def test_a_conversation_may_begin_with_the_answer_before():
+    turns = [f"{number // 8}_{number % 8 + 1}" for number in range(40)]
+    lists = list(RANKINGS.values())
+    for turn in range(1, 40, 2):
+        lists[turn] = list(dict.fromkeys([*lists[turn - 1][:9], *reversed(lists[turn])]))
+    judged = list(JUDGED.values())
+    for names, expected in (
+        (turns, []),
+        (QUERIES, ["rankings-of-other-queries"]),
+    ):
+        run = scored(dict(zip(names, lists, strict=True)))
+        assert codes_of(dict(zip(names, judged, strict=True)), run) == expected
 
 
 @pytest.mark.parametrize("order", ["as ranked", "any order", "best last"])

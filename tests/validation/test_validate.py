@@ -82,6 +82,8 @@ def listed(records):
     return file("".join(lines), "records.jsonl")
 
 
+#: 50 documents of grades 0, 1 and 2 for each of six queries.
+POOL = {f"q{query}": {f"d{doc}": doc % 3 for doc in range(50)} for query in range(6)}
 GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
 
 #: A run whose scores are all different.
@@ -157,6 +159,16 @@ CASES = {
         lambda: (respelled(GRADED, "D{}".format),),
         45,
     ),
+    "grades-without-zero": (
+        lambda: ({"q1": {f"d{number}": 1 + number % 4 for number in range(50)}},),
+        lambda: ({"q1": {f"d{number}": 1 + number % 3 for number in range(50)}},),
+        50,
+    ),
+    "numbered-grades": (
+        lambda: ({"q1": {f"d{number}": number for number in range(40)}},),
+        lambda: ({"q1": {f"d{number}": number % 5 for number in range(40)}},),
+        40,
+    ),
     "query-ids-do-not-match": (
         lambda: (QRELS, {f"topic {query}": ranking for query, ranking in RUN.items()}),
         lambda: (QRELS, {**RUN, "topic": {"a": 1.0}}),
@@ -171,6 +183,11 @@ CASES = {
         lambda: (QRELS, {**RUN, "q1": {"q1-a ": 2.0, "q1-x": 1.5, "q1-b": 1.0}}),
         lambda: (QRELS, {**RUN, "q1": {"q1-a x": 2.0, "q1-x": 1.5, "q1-b": 1.0}}),
         1,
+    ),
+    "rounded-ids": (
+        lambda: (QRELS, {**RUN, "q1": {f"1.{number}e+06": 1 / number for number in range(10, 45)}}),
+        lambda: (QRELS, {**RUN, "q1": {f"1.{number}f+06": 1 / number for number in range(10, 45)}}),
+        35,
     ),
     "judged-queries-missing": (
         lambda: (QRELS, {query: RUN[query] for query in QUERIES[2:]} | {"q1": {}}),
@@ -222,6 +239,14 @@ CASES = {
         lambda: (QRELS, scored((5.0, 9.0, 6.0, 7.0, 8.0).__getitem__, first=0)),
         lambda: (QRELS, scored((8.0, 9.0, 7.0, 5.0, 6.0).__getitem__, first=0)),
         8,
+    ),
+    "inverted-grades": (
+        lambda: (POOL, {query: {d: -g for d, g in docs.items()} for query, docs in POOL.items()}),
+        lambda: (
+            POOL,
+            {query: {d: g + 5 for d, g in docs.items()} for query, docs in POOL.items()},
+        ),
+        6,
     ),
     "judgements-as-run": (
         lambda: (QRELS, QRELS),

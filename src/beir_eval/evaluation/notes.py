@@ -142,7 +142,8 @@ def _query_notes(
         queries = _quantity(len(without_relevant), "query")
         yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
     if not_judged := counted.queries_not_judged:
-        yield f"{_quantity(not_judged, 'query')} of the run not judged: without effect"
+        effect = ": without effect" if not counted.queries_missing else ""
+        yield f"{_quantity(not_judged, 'query')} of the run not judged{effect}"
     if without_judgements := counted.queries_without_judgements:
         yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
 

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
 from beir_eval.errors import shown
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = "\ufeff"
 _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _FLOAT = re.compile(r"(?<=\d)\.0$")
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: What may stand inside an id: separators, and parts of an address.
+_INNER = ",/%-"
+_SCHEME = re.compile(r"(?i)https?://")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 
 
@@ -62,6 +68,22 @@ def without_fraction(text: str) -> str:
     return _FLOAT.sub("", text)
 
 
+def without_separators(text: str) -> str:
+    """Return a number without separators of thousands, and a UUID without hyphens."""
+    if "," in text and _THOUSANDS.fullmatch(text):
+        return text.replace(",", "")
+    if "-" in text and _UUID.fullmatch(text):
+        return text.replace("-", "")
+    return text
+
+
+def plain_address(text: str) -> str:
+    """Return an address without http:// or https://, percent signs, and a slash at its end."""
+    if "%" in text:
+        text = unquote(text)
+    return _SCHEME.sub("", text, count=1).rstrip("/") or text if "/" in text else text
+
+
 #: {what differs: the change that undoes it}, in the order in which they are made.
 _CHANGES: Mapping[str, Callable[[str], str]] = {
     "encoding": _normal_form,
@@ -70,6 +92,8 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     "'.0' at the end, as of whole numbers read as floats": without_fraction,
     "upper and lower case": str.casefold,
     "leading zeros": without_zeros,
+    "separators inside a number or a UUID": without_separators,
+    "http or https, percent signs or a slash at the end": plain_address,
 }
 #: Differences that may also be those of two ids; so few pairs of them show nothing.
 _MAY_BE_DIFFERENT, _LEAST_PAIRS = ("upper and lower case", "leading zeros"), 3
@@ -237,9 +261,15 @@ def _pairs_of_ranking(
             yield match, doc_id
         for longer in _lines_with(doc_id, absent_text):
             yield longer, doc_id
-    by_fold = {_folded_quickly(doc_id): doc_id for doc_id in absent}
-    for doc_id in listed[:_MOST_LISTED]:
-        match = by_fold.get(_folded_quickly(doc_id))
+    some_listed = listed[:_MOST_LISTED]
+    is_plain = all(
+        text.isascii() and not any(map(text.__contains__, _INNER))
+        for text in (absent_text, "\n".join(some_listed))
+    )
+    fold = _folded_quickly if is_plain else _folded
+    by_fold = {fold(doc_id): doc_id for doc_id in absent}
+    for doc_id in some_listed:
+        match = by_fold.get(fold(doc_id))
         if match is not None:
             yield match, doc_id
 
@@ -247,6 +277,11 @@ def _pairs_of_ranking(
 def _folded_quickly(doc_id: str) -> str:
     """Return an id in lower case and without zeros at its beginning."""
     return doc_id.casefold().lstrip("0")
+
+
+def _folded(doc_id: str) -> str:
+    """Return the same of an id that may be in another Unicode form, or have separators."""
+    return _folded_quickly(plain_address(without_separators(_normal_form(doc_id))))
 
 
 def _rests(doc_id: str) -> Iterator[str]:

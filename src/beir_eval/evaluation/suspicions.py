@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from beir_eval.errors import shown
 from beir_eval.evaluation.spellings import nearly_equal_in_sample, spelling_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
@@ -35,14 +35,18 @@ SuspicionCode = Literal[
     "no-relevant-documents",
     "negative-grades",
     "deep-learning-grades",
+    "grades-without-zero",
+    "numbered-grades",
     "ascending-scores",
     "constant-scores",
     "tied-scores",
     "swapped-ranks-and-scores",
     "ranks-against-scores",
     "relevant-ranked-last",
+    "inverted-grades",
     "judgements-as-run",
     "ids-nearly-match",
+    "rounded-ids",
     "rankings-of-other-queries",
     "same-ranking",
 ]
@@ -52,24 +56,41 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "swapped-files": "Pass the qrels first, then the run",
     "no-relevant-documents": "Check that the column of grades was read",
     "negative-grades": "Use 0 for documents that are judged and not relevant",
-    "deep-learning-grades": ("To compare with published values, evaluate with rel=2 (--rel 2)"),
+    "deep-learning-grades": "To compare with published values, evaluate with rel=2 (--rel 2)",
+    "grades-without-zero": (
+        "If the lowest grade means not relevant, subtract it from all, so that it is 0"
+    ),
+    "numbered-grades": "Check that the column of grades was read",
     "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),
     "constant-scores": (
         "Write the scores of the system, or state that the order is the ranking: order='given'"
     ),
-    "tied-scores": "Write more digits, or compare ties='best' and ties='worst'",
+    "tied-scores": (
+        "Write the scores of the system with all their digits, or compare ties='best' and "
+        "ties='worst'"
+    ),
     "swapped-ranks-and-scores": "Write query, Q0, document, rank, score and tag, in this order",
     "ranks-against-scores": (
         "Write scores that descend with the rank; rankings without scores are read too"
     ),
-    "relevant-ranked-last": "Negate distances",
+    "relevant-ranked-last": (
+        "Negate distances, and give the parts of a ranking scores on one scale"
+    ),
+    "inverted-grades": "Check that the highest grade is the best one",
     "judgements-as-run": "Pass the rankings of a system as the run",
     "ids-nearly-match": "Write the ids in the same way in all files",
+    "rounded-ids": "Read ids as text, not as numbers",
     "rankings-of-other-queries": "Check that each ranking has the id of its query",
     "same-ranking": "Check that the system searches for the text of each query",
 }
 #: What is about the judgements, whatever the run.
-_OF_QRELS = ("no-relevant-documents", "negative-grades", "deep-learning-grades")
+_OF_QRELS = (
+    "no-relevant-documents",
+    "negative-grades",
+    "deep-learning-grades",
+    "grades-without-zero",
+    "numbered-grades",
+)
 
 #: More than this share of the rankings must ascend, or be constant, ...
 _MOST_RANKINGS = 0.5
@@ -85,6 +106,8 @@ _MOST_NEGATIVE = 0.5
 _LEAST_QUERIES = 6
 #: How many different documents, or judgements, show something.
 _LEAST_DIFFERENT = 30
+#: The turn of a conversation, at the end of a query's id.
+_TURN = re.compile(r"[\W_]\d+$")
 #: How many documents of a ranking show whose ranking it is.
 _TOP = 10
 #: How many judgements are compared with them, in at least so many queries.
@@ -101,12 +124,22 @@ _STANDARD_ERRORS = 3.0
 _RANKED_LAST = 0.58
 #: The standard deviation of a random number between 0 and 1.
 _SPREAD_OF_RANDOM_RANK = 12**-0.5
+#: By how much the mean relative ranks of two grades must differ.
+_BEHIND = 0.1
 #: The mean relative rank below which relevant documents are ranked first.
 _RANKED_FIRST = 0.5
 #: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
 _PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v2\.1_doc_.+#.+")
 #: The tracks judged some 200 passages of each query; other data sets with these grades judge few.
 _DEEP_POOL = 50
+#: So many different grades are a scale, and no single grade of what is relevant.
+_SCALE = 3
+#: The share of grades that count lines.
+_MOST_NUMBERED = 0.9
+#: Ids as they are written if they were read as floats, such as "1.23457e+06".
+_ROUNDED_ID = re.compile(r"\d(\.\d+)?e\+\d+")
+#: From here on 32-bit floats have not all whole numbers; those that they have are even.
+_FLOAT_32 = 2**24
 #: How many ids are compared with the pattern.
 _MOST_IDS = 1_000
 _MOST_EXAMPLES, _MOST_NAMES = 3, 5
@@ -166,6 +199,8 @@ def suspicions_of_qrels(
         *(_without_relevant(qrels) if is_enough else ()),
         *(_negative(qrels, is_thorough=is_thorough) if is_enough else ()),
         *_deep_learning_grades(qrels, measures, is_deep_learning=is_deep_learning),
+        *_without_zero(qrels),
+        *_numbered(qrels),
     )
 
 
@@ -239,6 +274,47 @@ def _deep_learning_grades(
         )
 
 
+def _without_zero(qrels: Qrels) -> Iterator[Suspicion]:
+    """Yield a suspicion if a deep pool has no grade 0, as where a scale begins at 1.
+
+    Of shallow judgements, or of two or three grades, often only the relevant ones are listed, as in
+    BEIR's judgements of the Deep Learning track.
+    """
+    lowest, num_judged = qrels.grades.min(initial=np.inf), len(qrels.grades)
+    if lowest < 1 or num_judged < max(_DEEP_POOL * len(qrels), 1):
+        return
+    distinct = np.unique(qrels.grades)
+    if len(distinct) > _SCALE:
+        yield Suspicion(
+            code="grades-without-zero",
+            fact=(
+                f"all {num_judged:,} judged documents count as relevant, some "
+                f"{num_judged / len(qrels):,.0f} of each query: the lowest of {len(distinct)} "
+                f"grades is {lowest:g}"
+            ),
+            count=num_judged,
+            total=num_judged,
+        )
+
+
+def _numbered(qrels: Qrels) -> Iterator[Suspicion]:
+    """Yield a suspicion if grades count the lines."""
+    num_judged = len(qrels.grades)
+    if num_judged < _LEAST_DIFFERENT:
+        return
+    num_steps = int(np.count_nonzero(np.diff(qrels.grades) == 1))
+    if num_steps >= _MOST_NUMBERED * (num_judged - 1):
+        yield Suspicion(
+            code="numbered-grades",
+            fact=(
+                f"grades look like numbers of lines: {num_steps + 1:,} of {num_judged:,} are 1 "
+                "more than the one before"
+            ),
+            count=num_steps + 1,
+            total=num_judged,
+        )
+
+
 def _listed(names: Iterable[str]) -> str:
     """Return the first names as text, and how many more there are."""
     listed = list(names)
@@ -265,17 +341,22 @@ def suspicions_of_run(
         sample: rankings of the run.
         settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
         ids_match: whether nothing shows that the document ids are other ones; if something does,
-            nothing else is looked at.
+            only ids are looked at.
     """
     if not ids_match:
-        return ()
+        return (*_rounded_ids(qrels, sample), *_shifted_ids(qrels, sample))
     about_rankings = tuple(suspicions_of_rankings(qrels, sample))
     if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
         return about_rankings
     about_scores: Iterable[Suspicion] = ()
     if sample.scores is not None and settings.order == "score":
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
-    return (*about_scores, *_spellings(qrels, sample), *about_rankings)
+    return (
+        *about_scores,
+        *inverted_grades(qrels, matrix),
+        *_spellings(qrels, sample),
+        *about_rankings,
+    )
 
 
 def suspicions_of_rankings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
@@ -286,8 +367,10 @@ def suspicions_of_rankings(qrels: Qrels, sample: RankingSample) -> Iterator[Susp
         sample: rankings of a run.
     """
     yield from _judgements_as_run(qrels, sample)
+    yield from _rounded_ids(qrels, sample)
+    yield from _shifted_ids(qrels, sample)
     yield from _other_queries(qrels, sample)
-    yield from _same_ranking(sample)
+    yield from _same_ranking(qrels, sample)
 
 
 def suspicions_of_scores(
@@ -333,7 +416,7 @@ def suspicions_of_scores(
     if not directions and (stated_ranks is None or not _has_ranks(stated_ranks)):
         directions = list(_ascending(sample, lists, known_ranks, is_thorough=is_thorough))
     if not directions and known_ranks is not None and is_varied:
-        directions = list(_relevant_last(known_ranks))
+        directions = list(_relevant_last(known_ranks, is_thorough=is_thorough))
     yield from directions
     # Where all are constant, that is said.
     are_constant = is_enough and _are_many(is_constant, several)
@@ -353,13 +436,16 @@ def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
     """
     assert sample.scores is not None  # noqa: S101 - see suspicions_of_scores
     num_tied = num_documents = 0
+    tied: list[Floats] = []
     for documents in sample.slices():
         scores = sample.scores[documents]
         if not is_thorough:
             scores = np.sort(scores)[-_TOP:]
-        counts = np.unique(scores, return_counts=True)[1]
+        values, counts = np.unique(scores, return_counts=True)
+        is_tied = counts > 1
         num_documents += len(scores)
-        num_tied += int(counts[counts > 1].sum())
+        num_tied += int(counts[is_tied].sum())
+        tied.append(np.repeat(values[is_tied], counts[is_tied]))
     if num_tied and num_tied >= (_FEW_TIED if is_thorough else _MOST_TIED) * num_documents:
         which = "documents" if is_thorough else f"documents in the top {_TOP}"
         yield Suspicion(
@@ -370,6 +456,10 @@ def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
             ),
             count=num_tied,
             total=num_documents,
+            examples=tuple(
+                f"{count:,} of them have {value:g}"
+                for value, count in Counter(np.concatenate(tied).tolist()).most_common(1)
+            ),
         )
 
 
@@ -441,13 +531,13 @@ def relative_ranks(matrix: RelevanceMatrix) -> Floats:
     return means
 
 
-def _relevant_last(known_ranks: Floats) -> Iterator[Suspicion]:
+def _relevant_last(known_ranks: Floats, *, is_thorough: bool) -> Iterator[Suspicion]:
     """Yield a suspicion if relevant documents tend to have the lowest scores of their rankings."""
     known = known_ranks[~np.isnan(known_ranks)]
     if len(known) < _LEAST_QUERIES:
         return
     # Of few queries the spread may be small by chance; that of a random rank is known.
-    spread = max(float(known.std(ddof=1)), _SPREAD_OF_RANDOM_RANK)
+    spread = max(float(known.std(ddof=1)), 0.0 if is_thorough else _SPREAD_OF_RANDOM_RANK)
     mean, error = float(known.mean()), spread / len(known) ** 0.5
     if mean > _RANKED_LAST and mean - 0.5 > _STANDARD_ERRORS * error:
         yield Suspicion(
@@ -458,6 +548,48 @@ def _relevant_last(known_ranks: Floats) -> Iterator[Suspicion]:
             ),
             count=len(known),
             total=len(known_ranks),
+        )
+
+
+def inverted_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
+    """Yield a suspicion if the lowest grade of a deep pool is ranked before the highest.
+
+    The first documents of systems are judged, so that judged documents of low grades tend to be
+    ranked late. Not so where other negatives were chosen; they are few.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of qrels and run.
+    """
+    is_deep = len(qrels.grades) >= _DEEP_POOL * len(qrels)
+    cells = matrix.cells
+    if not is_deep or len(distinct := np.unique(cells.grade)) < _SCALE:
+        return
+    relative = cells.rank / np.maximum(matrix.num_retrieved[cells.row], 1)
+    (low, num_low), (high, num_high) = (
+        (np.bincount(row, values, matrix.num_queries), np.bincount(row, None, matrix.num_queries))
+        for is_of_grade in (cells.grade == distinct[0], cells.grade == distinct[-1])
+        for row, values in [(cells.row[is_of_grade], relative[is_of_grade])]
+    )
+    have_both = (num_low > 0) & (num_high > 0)
+    if np.count_nonzero(have_both) < _LEAST_QUERIES:
+        return
+    low_ranks, high_ranks = (
+        low[have_both] / num_low[have_both],
+        high[have_both] / num_high[have_both],
+    )
+    behind = high_ranks - low_ranks
+    error = float(behind.std(ddof=1)) / len(behind) ** 0.5
+    if behind.mean() > max(_BEHIND, _STANDARD_ERRORS * error):
+        yield Suspicion(
+            code="inverted-grades",
+            fact=(
+                f"documents of grade {distinct[-1]:g} tend to be ranked behind those of grade "
+                f"{distinct[0]:g}: their mean rank is at {high_ranks.mean():.0%} of the length of "
+                f"the ranking, the others' at {low_ranks.mean():.0%}"
+            ),
+            count=len(behind),
+            total=len(qrels),
         )
 
 
@@ -589,6 +721,87 @@ def _spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
         )
 
 
+def _rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if ids of documents were numbers that lost digits as floats.
+
+    They have an exponent, or all are large numbers that a 32-bit float can hold, which half of
+    the smallest of them are by chance.
+    """
+    step = max(1, len(qrels.doc_ids) // _MOST_IDS)
+    for ids, whose in ((sample.doc_ids[:_MOST_IDS], "run"), (qrels.doc_ids[::step], "qrels")):
+        different = dict.fromkeys(ids)
+        rounded = [text for text in different if "e+" in text and _ROUNDED_ID.fullmatch(text)]
+        if len(rounded) < _LEAST_DIFFERENT and _are_floats(islice(different, _LEAST_DIFFERENT)):
+            rounded = list(different) if _are_floats(different) else []
+        if len(rounded) >= _LEAST_DIFFERENT:
+            yield Suspicion(
+                code="rounded-ids",
+                fact=(
+                    f"{len(rounded):,} of {len(different):,} document ids of the {whose} look "
+                    "like numbers that were rounded, so that different ids may be the same"
+                ),
+                count=len(rounded),
+                total=len(different),
+                examples=tuple(map(shown, rounded[:_MOST_EXAMPLES])),
+            )
+
+
+def _are_floats(ids: Iterable[str]) -> bool:
+    """Return whether all ids are large numbers that a 32-bit float can hold."""
+    return all(
+        text.isdecimal()
+        and _FLOAT_32 < (number := int(text)) < 2**53
+        and int(np.float32(number)) == number
+        for text in ids
+    )
+
+
+def _hits_of_neighbours(qrels: Qrels, sample: RankingSample, most: int) -> Counter[int]:
+    """Return {-1, 0 or 1: how many first documents are relevant after adding it to their ids}.
+
+    Args:
+        qrels: the judgements.
+        sample: rankings of a run.
+        most: how many rankings are looked at.
+    """
+    hits: Counter[int] = Counter()
+    for row, documents in sample.judged_rankings(most):
+        numbers = [
+            int(sample.doc_ids[at])
+            for at in sample.best_positions(documents, _TOP)
+            if sample.doc_ids[at].isdecimal()
+        ]
+        grades = qrels.grades_of_row(row) if numbers else {}
+        hits.update(
+            step
+            for number in numbers
+            for step in (-1, 0, 1)
+            if grades.get(str(number + step), 0) > 0
+        )
+    return hits
+
+
+def _shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if ids are numbers that are 1 more or less than those of the qrels."""
+    hits = _hits_of_neighbours(qrels, sample, _LEAST_QUERIES)
+    if hits[0] > max(hits[-1], hits[1]):
+        return
+    hits = _hits_of_neighbours(qrels, sample, _FEWEST_COMPARED)
+    step = 1 if hits[1] > hits[-1] else -1
+    # Neighbours may be relevant together, as passages of a document.
+    is_no_chance = hits[step] - hits[0] > _STANDARD_ERRORS * hits.total() ** 0.5
+    if is_no_chance and hits[step] > max(_LEAST_QUERIES, _TIMES_BETTER * hits[0]):
+        yield Suspicion(
+            code="ids-nearly-match",
+            fact=(
+                f"document ids of the run seem to be 1 {'less' if step == 1 else 'more'} than "
+                f"those of the qrels: so {hits[step]:,} of the first documents that were looked at "
+                f"would be relevant, and as they are {hits[0]:,}"
+            ),
+            count=hits[step],
+        )
+
+
 def _other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     """Yield a suspicion if rankings fit other queries than theirs.
 
@@ -625,8 +838,12 @@ def _other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     ):
         yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
         return
+    part_of = _conversations(qrels.query_ids)
     num_after, num_before = (
-        sum(row + step in fits[row] and not fit for row, fit in zip(tops, own, strict=True))
+        sum(
+            row + step in fits[row] and not fit and part_of(row) != part_of(row + step)
+            for row, fit in zip(tops, own, strict=True)
+        )
         for step in (1, -1)
     )
     most, fewest = max(num_after, num_before), min(num_after, num_before)
@@ -634,6 +851,19 @@ def _other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     if is_no_chance and most >= max(_LEAST_RANKINGS, _LEAST_SHARE * len(tops)):
         which = "after" if num_after > num_before else "before"
         yield _belongs_to_others(most, len(tops), f"the query {which} theirs, and not their own")
+
+
+def _conversations(query_ids: Sequence[str]) -> Callable[[int], object]:
+    """Return which conversation a query belongs to; a ranking may begin with the answer before.
+
+    In ids such as "31_4" the text before the last separator is the conversation, if it is the same
+    for some queries and not for all.
+
+    Args:
+        query_ids: the ids of the queries.
+    """
+    parts = [_TURN.sub("", query_id) for query_id in query_ids]
+    return parts.__getitem__ if 1 < len(set(parts)) <= len(parts) / 2 else lambda row: row
 
 
 def _belongs_to_others(count: int, total: int, what: str) -> Suspicion:
@@ -703,25 +933,49 @@ def _is_of_a_query(
     return best >= _TIMES_BETTER * by_chance
 
 
-def _same_ranking(sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if many queries have the same documents in the same order."""
-    tops = [
-        tuple(sample.doc_ids[at] for at in sample.best_positions(documents, _TOP))
-        for documents in sample.slices()
-        if documents.stop - documents.start >= _TOP
-    ]
-    if not tops:
-        return
-    _, count = Counter(tops).most_common(1)[0]
+def _same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if queries with different relevant documents have the same ranking.
+
+    Queries that say the same in other words have the same relevant documents too.
+    """
+    rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    num_rankings = 0
+    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
+        if documents.stop - documents.start >= _TOP:
+            num_rankings += 1
+            top = tuple(sample.doc_ids[at] for at in sample.best_positions(documents, _TOP))
+            rows_of[top].append(row)
+    groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
+    count = sum(map(len, groups))
     # Examples have few documents, so that rankings are equal by chance.
-    is_enough = len(set(sample.doc_ids)) >= _LEAST_DIFFERENT or count == len(tops) >= 2 * _TOP
-    if is_enough and count >= max(_LEAST_QUERIES, _LEAST_SHARE * len(tops)):
+    is_enough = len(set(sample.doc_ids)) >= _LEAST_DIFFERENT or count == num_rankings >= 2 * _TOP
+    if is_enough and count >= max(_LEAST_QUERIES, _LEAST_SHARE * num_rankings):
+        same = "the same first documents"
         yield Suspicion(
             code="same-ranking",
-            fact=f"{count:,} of {len(tops):,} rankings looked at have the same first documents",
+            fact=(
+                f"{count:,} of {num_rankings:,} rankings looked at have "
+                f"{same if len(groups) == 1 else f'{same} as another one'}"
+            ),
             count=count,
-            total=len(tops),
+            total=num_rankings,
         )
+
+
+def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:
+    """Return whether several queries have, mostly, no relevant document in common.
+
+    Args:
+        qrels: the judgements.
+        rows: the queries, as indices; -1 if it is not judged, which shows nothing.
+    """
+    if len(rows) == 1:
+        return False
+    queries_of: Counter[str] = Counter()
+    for row in rows:
+        if row >= 0:
+            queries_of.update(doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0)
+    return 2 * sum(count > 1 for count in queries_of.values()) <= len(queries_of)
 
 
 def suspicions_of_parts(parts: Iterable[Sequence[Suspicion]]) -> tuple[Suspicion, ...]:

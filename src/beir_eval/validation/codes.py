@@ -128,7 +128,10 @@ _CODES = (
             "Unjudged and not relevant are the same here, so bpref, infAP, Judged and Hole say "
             "little."
         ),
-        remedy="Nothing, for measures such as nDCG, MAP, Recall and MRR.",
+        remedy=(
+            "Nothing, for measures such as nDCG, MAP, Recall and MRR. If the scale begins at 1, "
+            "subtract 1 from all grades."
+        ),
     ),
     FindingCode(
         code="no-relevant-documents",
@@ -161,6 +164,20 @@ _CODES = (
         ),
         remedy=f"{REMEDIES['deep-learning-grades']}.",
     ),
+    FindingCode(
+        code="grades-without-zero",
+        level="warning",
+        meaning="50 judgements a query or more, of four grades or more, and none of grade 0",
+        consequence="All of them count as relevant in MAP, Recall, Precision and MRR.",
+        remedy=f"{REMEDIES['grades-without-zero']}.",
+    ),
+    FindingCode(
+        code="numbered-grades",
+        level="error",
+        meaning="most grades are 1 more than the one before, as numbers of lines are",
+        consequence="The order of the file decides about the scores.",
+        remedy=f"{REMEDIES['numbered-grades']}.",
+    ),
     # Runs
     FindingCode(
         code="query-ids-do-not-match",
@@ -179,9 +196,16 @@ _CODES = (
     FindingCode(
         code="ids-nearly-match",
         level="warning",
-        meaning="ids that match without white space, case, leading zeros, encoding or a prefix",
+        meaning="ids that match without white space, case, zeros, encoding or a prefix, or plus 1",
         consequence="These queries or documents count as missing or unjudged.",
         remedy=f"{REMEDIES['ids-nearly-match']}.",
+    ),
+    FindingCode(
+        code="rounded-ids",
+        level="error",
+        meaning="document ids that look like numbers which lost digits as floats",
+        consequence="Different documents may have the same id, and ids may not match.",
+        remedy=f"{REMEDIES['rounded-ids']}.",
     ),
     FindingCode(
         code="judged-queries-missing",
@@ -238,6 +262,13 @@ _CODES = (
         meaning="relevant documents tend to have the lowest scores of their rankings",
         consequence="Higher scores are better, so such scores may be distances.",
         remedy=f"{REMEDIES['relevant-ranked-last']}.",
+    ),
+    FindingCode(
+        code="inverted-grades",
+        level="warning",
+        meaning="documents of the highest grade tend to be ranked behind those of the lowest",
+        consequence="Higher grades are better, so the scale may be the other way round.",
+        remedy=f"{REMEDIES['inverted-grades']}.",
     ),
     FindingCode(
         code="judgements-as-run",

@@ -13,6 +13,7 @@ from beir_eval.errors import shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.spellings import nearly_equal
 from beir_eval.evaluation.suspicions import (
+    inverted_grades,
     relative_ranks,
     suspicions_of_rankings,
     suspicions_of_scores,
@@ -186,6 +187,7 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
         matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
         yield from findings_of(system.name, about_scores)
+        yield from findings_of(system.name, inverted_grades(qrels, matrix))
     yield from findings_of(system.name, suspicions_of_rankings(qrels, sample))
 
 
