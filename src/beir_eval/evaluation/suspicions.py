@@ -140,6 +140,8 @@ _MOST_NUMBERED = 0.9
 _ROUNDED_ID = re.compile(r"\d(\.\d+)?e\+\d+")
 #: From here on 32-bit floats have not all whole numbers; those that they have are even.
 _FLOAT_32 = 2**24
+#: So many digits a float has.
+_MOST_DIGITS = 15
 #: How many ids are compared with the pattern.
 _MOST_IDS = 1_000
 _MOST_EXAMPLES, _MOST_NAMES = 3, 5
@@ -300,7 +302,8 @@ def _without_zero(qrels: Qrels) -> Iterator[Suspicion]:
 def _numbered(qrels: Qrels) -> Iterator[Suspicion]:
     """Yield a suspicion if grades count the lines."""
     num_judged = len(qrels.grades)
-    if num_judged < _LEAST_DIFFERENT:
+    # Of one query they may be a ranking.
+    if num_judged < _LEAST_DIFFERENT or len(qrels) == 1:
         return
     num_steps = int(np.count_nonzero(np.diff(qrels.grades) == 1))
     if num_steps >= _MOST_NUMBERED * (num_judged - 1):
@@ -746,12 +749,15 @@ def _rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             )
 
 
+def _is_number(text: str) -> bool:
+    """Return whether an id is a whole number that a float can hold."""
+    return len(text) <= _MOST_DIGITS and text.isdecimal()
+
+
 def _are_floats(ids: Iterable[str]) -> bool:
     """Return whether all ids are large numbers that a 32-bit float can hold."""
     return all(
-        text.isdecimal()
-        and _FLOAT_32 < (number := int(text)) < 2**53
-        and int(np.float32(number)) == number
+        _is_number(text) and (number := int(text)) > _FLOAT_32 and int(np.float32(number)) == number
         for text in ids
     )
 
@@ -769,7 +775,7 @@ def _hits_of_neighbours(qrels: Qrels, sample: RankingSample, most: int) -> Count
         numbers = [
             int(sample.doc_ids[at])
             for at in sample.best_positions(documents, _TOP)
-            if sample.doc_ids[at].isdecimal()
+            if _is_number(sample.doc_ids[at])
         ]
         grades = qrels.grades_of_row(row) if numbers else {}
         hits.update(
