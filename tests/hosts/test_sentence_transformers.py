@@ -194,6 +194,8 @@ def test_no_output_path_writes_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+# Made scores have many ties.
+@pytest.mark.filterwarnings("ignore:.*the score of another one:beir_eval.BeirEvalWarning")
 def test_a_step_that_is_evaluated_again_with_other_weights_keeps_its_first_result(tmp_path, caplog):
     model, arguments = made_up(20, 60)
     own = ours.InformationRetrievalEvaluator(*arguments, name="n")
