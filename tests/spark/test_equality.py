@@ -76,8 +76,6 @@ def test_a_generated_run_scores_the_same_under_each_policy(session, generated, p
     spark_cases.assert_equal(result, case.expected(**policies))
 
 
-# Made scores have many ties.
-@pytest.mark.filterwarnings("ignore:.*the score of another one:beir_eval.BeirEvalWarning")
 @pytest.mark.parametrize(
     ("started", "method"), [("cluster", "cogroup"), ("connect", "sort")], indirect=["started"]
 )
