@@ -318,6 +318,22 @@ def test_grades_of_the_deep_learning_tracks_need_a_level_in_binary_measures():
     assert Evaluator(qrels, ["MAP(rel=2)", "nDCG"]).evaluate(run).warnings() == []
 
 
+def test_empty_rankings_are_no_sign_of_a_mistake():
+    assert codes_of(JUDGED, every(3, lambda _: {}, RIGHT)) == []
+
+
+def test_other_queries_of_the_run_are_without_effect_only_if_no_judged_query_is_missing():
+    run = RIGHT | {"q90": RIGHT["q01"]}
+    assert (
+        "1 query of the run not judged: without effect"
+        in evaluate(JUDGED, run, ["MAP"]).to_markdown()
+    )
+    del run["q00"]
+    text = evaluate(JUDGED, run, ["MAP"]).to_markdown()
+    assert "1 query of the run not judged" in text
+    assert "without effect" not in text
+
+
 def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
     run, halves = MISTAKES["constant"][0], []
     for queries in (QUERIES[:20], QUERIES[20:]):

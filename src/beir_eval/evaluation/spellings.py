@@ -26,8 +26,6 @@ _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _FLOAT = re.compile(r"(?<=\d)\.0$")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-#: What may stand inside an id: separators, and parts of an address.
-_INNER = ",/%-"
 _SCHEME = re.compile(r"(?i)https?://")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 
@@ -91,9 +89,9 @@ _CHANGES: Mapping[str, Callable[[str], str]] = {
     "quotation marks around the id": without_quotes,
     "'.0' at the end, as of whole numbers read as floats": without_fraction,
     "upper and lower case": str.casefold,
-    "leading zeros": without_zeros,
     "separators inside a number or a UUID": without_separators,
     "http or https, percent signs or a slash at the end": plain_address,
+    "leading zeros": without_zeros,
 }
 #: Differences that may also be those of two ids; so few pairs of them show nothing.
 _MAY_BE_DIFFERENT, _LEAST_PAIRS = ("upper and lower case", "leading zeros"), 3
@@ -210,7 +208,7 @@ def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingD
 #: How many rankings of a sample are looked at: fewer if many documents are judged for each query.
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
 #: How many judged ids that are not retrieved, and retrieved ids that are not judged, of each.
-_MOST_ABSENT, _MOST_LISTED = 100, 20
+_MOST_ABSENT, _MOST_LISTED = 100, 10
 #: How many judged ids are folded.
 _MOST_FOLDED = 300
 #: How often an id is searched in the ids of a ranking.
@@ -262,26 +260,29 @@ def _pairs_of_ranking(
         for longer in _lines_with(doc_id, absent_text):
             yield longer, doc_id
     some_listed = listed[:_MOST_LISTED]
-    is_plain = all(
-        text.isascii() and not any(map(text.__contains__, _INNER))
-        for text in (absent_text, "\n".join(some_listed))
-    )
-    fold = _folded_quickly if is_plain else _folded
-    by_fold = {fold(doc_id): doc_id for doc_id in absent}
-    for doc_id in some_listed:
-        match = by_fold.get(fold(doc_id))
-        if match is not None:
+    by_fold = dict(zip(_roughly_folded(absent), absent, strict=True))
+    for doc_id, rough in zip(some_listed, _roughly_folded(some_listed), strict=True):
+        match = by_fold.get(rough)
+        if match is not None and folded(match) == folded(doc_id):
             yield match, doc_id
 
 
-def _folded_quickly(doc_id: str) -> str:
-    """Return an id in lower case and without zeros at its beginning."""
-    return doc_id.casefold().lstrip("0")
+def _roughly_folded(ids: Sequence[str]) -> Sequence[str]:
+    """Return ids without what spellings may differ in, and without all their hyphens and commas.
 
-
-def _folded(doc_id: str) -> str:
-    """Return the same of an id that may be in another Unicode form, or have separators."""
-    return _folded_quickly(plain_address(without_separators(_normal_form(doc_id))))
+    The ids are folded as one text, which takes a tenth of the time of ``folded``.
+    """
+    text = "\n".join(ids)
+    if not text.isascii():
+        text = "\n".join(map(_normal_form, ids))
+    if "%" in text:
+        text = unquote(text)
+    for part in ("https://", "http://", "-", ","):
+        text = text.replace(part, "")
+    text = text.casefold()
+    lines = [line.rstrip("/").lstrip("0") for line in text.split("\n")]
+    # An id may have line feeds.
+    return lines if len(lines) == len(ids) else list(map(folded, ids))
 
 
 def _rests(doc_id: str) -> Iterator[str]:

@@ -183,11 +183,11 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
 
     Document ids in two spellings are compared elsewhere, each with each.
     """
+    matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
     if sample.scores is not None:
-        matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
         yield from findings_of(system.name, about_scores)
-        yield from findings_of(system.name, inverted_grades(qrels, matrix))
+    yield from findings_of(system.name, inverted_grades(qrels, matrix))
     yield from findings_of(system.name, suspicions_of_rankings(qrels, sample))
 
 

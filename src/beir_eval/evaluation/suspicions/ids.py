@@ -1,0 +1,140 @@
+"""Signs that document ids of a run are spelled otherwise, rounded or shifted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.errors import shown
+from beir_eval.evaluation.spellings import nearly_equal_in_sample, spelling_differences
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
+from beir_eval.evaluation.suspicions.thresholds import (
+    LEAST_DIFFERENT,
+    LEAST_QUERIES,
+    MOST_EXAMPLES,
+    STANDARD_ERRORS,
+    TOP,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import RankingSample
+
+#: Ids as they are written if they were read as floats, such as "1.23457e+06".
+_ROUNDED_ID = re.compile(r"\d(\.\d+)?e\+\d+")
+#: From here on 32-bit floats have not all whole numbers; those that they have are even.
+_FLOAT_32 = 2**24
+#: So many digits a float has.
+_MOST_DIGITS = 15
+#: How many ids are compared with the pattern.
+_MOST_IDS = 1_000
+#: In how many rankings their neighbours are looked for: first few, then more.
+_FEW_RANKINGS, _MORE_RANKINGS = 6, 30
+#: How many times more often a neighbour must be relevant than the document itself.
+_TIMES_MORE = 1.5
+
+
+def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion for each way in which some ids of the run are spelled otherwise."""
+    pairs = nearly_equal_in_sample(qrels, sample)
+    for difference, different in spelling_differences(pairs):
+        examples = tuple(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different)
+        yield Suspicion(
+            code="ids-nearly-match",
+            fact=(
+                f"some document ids of the qrels and of the run differ in {difference} only, and "
+                "count as unjudged"
+            ),
+            count=len(different),
+            examples=examples[:MOST_EXAMPLES],
+        )
+
+
+def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if ids of documents were numbers that lost digits as floats.
+
+    They have an exponent, or all are large numbers that a 32-bit float can hold, which half of
+    the smallest of them are by chance.
+    """
+    step = max(1, len(qrels.doc_ids) // _MOST_IDS)
+    for ids, whose in ((sample.doc_ids[:_MOST_IDS], "run"), (qrels.doc_ids[::step], "qrels")):
+        different = dict.fromkeys(ids)
+        rounded = [text for text in different if "e+" in text and _ROUNDED_ID.fullmatch(text)]
+        if len(rounded) < LEAST_DIFFERENT and _are_floats(islice(different, LEAST_DIFFERENT)):
+            rounded = list(different) if _are_floats(different) else []
+        if len(rounded) >= LEAST_DIFFERENT:
+            yield Suspicion(
+                code="rounded-ids",
+                fact=(
+                    f"{len(rounded):,} of {len(different):,} document ids of the {whose} look "
+                    "like numbers that were rounded, so that different ids may be the same"
+                ),
+                count=len(rounded),
+                total=len(different),
+                examples=tuple(map(shown, rounded[:MOST_EXAMPLES])),
+            )
+
+
+def _is_number(text: str) -> bool:
+    """Return whether an id is a whole number that a float can hold."""
+    return len(text) <= _MOST_DIGITS and text.isdecimal()
+
+
+def _are_floats(ids: Iterable[str]) -> bool:
+    """Return whether all ids are large numbers that a 32-bit float can hold."""
+    return all(
+        _is_number(text) and (number := int(text)) > _FLOAT_32 and int(np.float32(number)) == number
+        for text in ids
+    )
+
+
+def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if ids are numbers that are 1 more or less than those of the qrels."""
+    hits = _hits_of_neighbours(qrels, sample, _FEW_RANKINGS)
+    if hits[0] > max(hits[-1], hits[1]):
+        return
+    hits = _hits_of_neighbours(qrels, sample, _MORE_RANKINGS)
+    step = 1 if hits[1] > hits[-1] else -1
+    # Neighbours may be relevant together, as passages of a document.
+    is_no_chance = hits[step] - hits[0] > STANDARD_ERRORS * hits.total() ** 0.5
+    if is_no_chance and hits[step] > max(LEAST_QUERIES, _TIMES_MORE * hits[0]):
+        yield Suspicion(
+            code="ids-nearly-match",
+            fact=(
+                f"document ids of the run seem to be 1 {'less' if step == 1 else 'more'} than "
+                f"those of the qrels: so {hits[step]:,} of the first documents that were looked at "
+                f"would be relevant, and as they are {hits[0]:,}"
+            ),
+            count=hits[step],
+        )
+
+
+def _hits_of_neighbours(qrels: Qrels, sample: RankingSample, most: int) -> Counter[int]:
+    """Return {-1, 0 or 1: how many first documents are relevant after adding it to their ids}.
+
+    Args:
+        qrels: the judgements.
+        sample: rankings of a run.
+        most: how many rankings are looked at.
+    """
+    hits: Counter[int] = Counter()
+    for row, documents in sample.judged_rankings(most):
+        numbers = [
+            int(sample.doc_ids[at])
+            for at in sample.best_positions(documents, TOP)
+            if _is_number(sample.doc_ids[at])
+        ]
+        grades = qrels.grades_of_row(row) if numbers else {}
+        hits.update(
+            step
+            for number in numbers
+            for step in (-1, 0, 1)
+            if grades.get(str(number + step), 0) > 0
+        )
+    return hits

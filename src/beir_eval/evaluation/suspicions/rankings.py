@@ -1,0 +1,251 @@
+"""Signs that rankings are those of other queries, of one query, or the judgements."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import chain, compress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
+from beir_eval.evaluation.suspicions.thresholds import (
+    LEAST_DIFFERENT,
+    LEAST_QUERIES,
+    LEAST_RANKINGS,
+    LEAST_SHARE,
+    MOST_RANKINGS,
+    STANDARD_ERRORS,
+    TOP,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import RankingSample
+
+#: The turn of a conversation, at the end of a query's id.
+_TURN = re.compile(r"[\W_]\d+$")
+#: How many judgements are compared with them, in at least so many queries.
+_MOST_COMPARED, _FEWEST_COMPARED = 20_000, 30
+#: The share of rankings that the right query may fit best if they were exchanged, and how well it
+#: may fit compared with the best query.
+_OWN_FITS, _LITTLE = 0.05, 0.25
+#: How many times more often the first documents are relevant for a query than later ones, and how
+#: many times better a query fits than it does by chance.
+_TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
+
+
+def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if rankings consist of judged documents, with their grades as scores."""
+    if sample.scores is None:
+        return
+    num_equal = num_rankings = 0
+    documents_of_grades: set[str] = set()
+    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
+        if row >= 0 and documents.start < documents.stop:
+            num_rankings += 1
+            scores = sample.scores[documents]
+            # Mostly settled here: scores are rarely whole numbers as low as grades.
+            if scores[0] == np.floor(scores[0]) <= qrels.max_grade:
+                graded = qrels.grades_of_row(row)
+                doc_ids = sample.doc_ids[documents]
+                if list(map(graded.get, doc_ids)) == scores.tolist():
+                    num_equal += 1
+                    documents_of_grades.update(doc_ids)
+    if (
+        num_equal >= max(LEAST_RANKINGS, LEAST_SHARE * num_rankings)
+        and len(documents_of_grades) >= LEAST_QUERIES
+    ):
+        yield Suspicion(
+            code="judgements-as-run",
+            fact=(
+                f"{num_equal:,} of {num_rankings:,} rankings looked at consist of judged documents "
+                "only, with their grades as scores: the run looks like the judgements"
+            ),
+            count=num_equal,
+            total=num_rankings,
+        )
+
+
+def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if rankings fit other queries than theirs.
+
+    A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
+    most rankings fit another query, nearly none its own, and not by chance, the rankings were
+    exchanged; if more rankings fit the query after theirs than the one before, or the other
+    way round, some were shifted.
+    """
+    most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
+    tops = {
+        row: [sample.doc_ids[at] for at in sample.best_positions(documents, TOP)]
+        for row, documents in sample.judged_rankings(most)
+    }
+    if len(tops) < LEAST_QUERIES:
+        return
+    num_failed = 0
+    for row, doc_ids in tops.items():
+        judgements = slice(int(qrels.starts[row]), int(qrels.starts[row + 1]))
+        is_relevant = (qrels.grades[judgements] > 0).tolist()
+        relevant = compress(qrels.doc_ids[judgements], is_relevant)
+        num_failed += set(doc_ids).isdisjoint(relevant)
+    least = max(LEAST_RANKINGS, LEAST_SHARE * len(tops))
+    if num_failed < least:
+        return
+    rows_of = _relevant_for(qrels, chain.from_iterable(tops.values()))
+    fits = {row: _fits(rows_of, doc_ids) for row, doc_ids in tops.items()}
+    own = np.array([fits[row].pop(row, 0.0) for row in tops])
+    best = np.array([max(fits[row].values(), default=0.0) for row in tops])
+    others_fit = int(np.count_nonzero(best > own))
+    if (
+        others_fit > MOST_RANKINGS * len(tops)
+        and np.count_nonzero(own > best) <= _OWN_FITS * len(tops)
+        and own.sum() <= _LITTLE * best.sum()
+        and _is_of_a_query(rows_of, list(tops.values()), float(best.sum()))
+    ):
+        yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
+        return
+    neighbours = [
+        (row, row + step)
+        for step in (1, -1)
+        for row, fit in zip(tops, own, strict=True)
+        if not fit and row + step in fits[row]
+    ]
+    if len(neighbours) < least:
+        return
+    conversations = _conversations(qrels.query_ids)
+    apart = [other > row for row, other in neighbours if conversations[row] != conversations[other]]
+    num_after = sum(apart)
+    num_before = len(apart) - num_after
+    most, fewest = max(num_after, num_before), min(num_after, num_before)
+    is_no_chance = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
+    if is_no_chance and most >= least:
+        which = "after" if num_after > num_before else "before"
+        yield _belongs_to_others(most, len(tops), f"the query {which} theirs, and not their own")
+
+
+def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
+    """Return the conversation of each query; its ranking may begin with the answer before.
+
+    In ids such as "31_4" the text before the last separator is the conversation, if it is the same
+    for some queries and not for all; else each query is one.
+
+    Args:
+        query_ids: the ids of the queries. [Q]
+    """
+    parts = [_TURN.sub("", query_id) for query_id in query_ids]
+    return parts if 1 < len(set(parts)) <= len(parts) / 2 else query_ids
+
+
+def _belongs_to_others(count: int, total: int, what: str) -> Suspicion:
+    return Suspicion(
+        code="rankings-of-other-queries",
+        fact=(
+            f"rankings seem to belong to other queries: {count:,} of {total:,} rankings looked at "
+            f"fit {what}"
+        ),
+        count=count,
+        total=total,
+    )
+
+
+def _relevant_for(qrels: Qrels, doc_ids: Iterable[str]) -> dict[str, list[int]]:
+    """Return {document: the queries that it is relevant for, as indices} of these documents."""
+    listed = set(doc_ids)
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    is_listed = np.fromiter(map(listed.__contains__, qrels.doc_ids), bool, len(qrels.doc_ids))
+    for judgement in np.flatnonzero(is_listed & (qrels.grades > 0)).tolist():
+        rows_of[qrels.doc_ids[judgement]].append(int(qrels.row[judgement]))
+    return rows_of
+
+
+def _fits(rows_of: Mapping[str, Sequence[int]], doc_ids: Sequence[str]) -> dict[int, float]:
+    """Return {query: the sum of 1 / rank of its relevant documents} of the top of a ranking.
+
+    Args:
+        rows_of: {document: the queries that it is relevant for}.
+        doc_ids: the first documents, best first.
+    """
+    fits: dict[int, float] = defaultdict(float)
+    for rank, doc_id in enumerate(doc_ids, start=1):
+        for row in rows_of.get(doc_id, ()):
+            fits[row] += 1 / rank
+    return fits
+
+
+def _is_of_a_query(
+    rows_of: Mapping[str, Sequence[int]], tops: Sequence[Sequence[str]], best: float
+) -> bool:
+    """Return whether rankings were made for a query, whichever it was, and not by chance.
+
+    The first documents are relevant for some query more often than later ones; or the documents of
+    a ranking are relevant for the same query more often than those of different rankings.
+
+    Args:
+        rows_of: {document: the queries that it is relevant for}.
+        tops: the first documents of each ranking, best first.
+        best: the sum over rankings of how well the best query fits.
+    """
+    first, last = (
+        np.mean([doc_id in rows_of for doc_ids in tops for doc_id in doc_ids[part]] or [False])
+        for part in (slice(0, 2), slice(TOP // 2, TOP))
+    )
+    if first >= _TIMES_MORE_FIRST * last:
+        return True
+    mixed = [
+        [
+            other[rank]
+            for rank in range(len(doc_ids))
+            if rank < len(other := tops[(index + rank) % len(tops)])
+        ]
+        for index, doc_ids in enumerate(tops)
+    ]
+    by_chance = sum(max(_fits(rows_of, doc_ids).values(), default=0.0) for doc_ids in mixed)
+    return best >= _TIMES_BETTER * by_chance
+
+
+def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield a suspicion if queries with different relevant documents have the same ranking.
+
+    Queries that say the same in other words have the same relevant documents too.
+    """
+    rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    num_rankings = 0
+    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
+        if documents.stop - documents.start >= TOP:
+            num_rankings += 1
+            top = tuple(sample.doc_ids[at] for at in sample.best_positions(documents, TOP))
+            rows_of[top].append(row)
+    groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
+    count = sum(map(len, groups))
+    # Examples have few documents, so that rankings are equal by chance.
+    is_enough = len(set(sample.doc_ids)) >= LEAST_DIFFERENT or count == num_rankings >= 2 * TOP
+    if is_enough and count >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
+        same = "the same first documents"
+        yield Suspicion(
+            code="same-ranking",
+            fact=(
+                f"{count:,} of {num_rankings:,} rankings looked at have "
+                f"{same if len(groups) == 1 else f'{same} as another one'}"
+            ),
+            count=count,
+            total=num_rankings,
+        )
+
+
+def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:
+    """Return whether several queries have, mostly, no relevant document in common.
+
+    Args:
+        qrels: the judgements.
+        rows: the queries, as indices; -1 if it is not judged, which shows nothing.
+    """
+    if len(rows) == 1:
+        return False
+    queries_of: Counter[str] = Counter()
+    for row in rows:
+        if row >= 0:
+            queries_of.update(doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0)
+    return 2 * sum(count > 1 for count in queries_of.values()) <= len(queries_of)

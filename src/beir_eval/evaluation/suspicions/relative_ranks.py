@@ -1,0 +1,105 @@
+"""Where judged documents are ranked: signs of scores or grades that are the wrong way round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.evaluation.suspicions.judgements import SCALE, is_deep_pool
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
+from beir_eval.evaluation.suspicions.thresholds import LEAST_LONG, LEAST_QUERIES, STANDARD_ERRORS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
+
+#: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last.
+_RANKED_LAST = 0.58
+#: The standard deviation of a random number between 0 and 1.
+_SPREAD_OF_RANDOM_RANK = 12**-0.5
+#: By how much the mean relative ranks of two grades must differ.
+_BEHIND = 0.1
+
+
+def relative_ranks(matrix: RelevanceMatrix) -> Floats:
+    """Return the mean relative rank of the relevant documents of each query, f8[Q].
+
+    0 is the first place and 1 the last; NaN without a relevant document, or with fewer than five
+    retrieved ones.
+
+    Args:
+        matrix: the relevance matrix of qrels and run.
+    """
+    means = _mean_relative_ranks(matrix, matrix.cells.grade > 0)
+    is_long = matrix.num_retrieved >= LEAST_LONG
+    return np.where(is_long, means, np.nan)
+
+
+def _mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
+    """Return the mean relative rank of some cells of each query, f8[Q]; NaN for a query without.
+
+    Args:
+        matrix: the relevance matrix of qrels and run.
+        mask: which cells, bool[C].
+    """
+    cells = matrix.cells.where(mask)
+    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
+    counts = np.bincount(cells.row, minlength=matrix.num_queries)
+    return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
+
+
+def relevant_last(known_ranks: Floats, *, is_thorough: bool) -> Iterator[Suspicion]:
+    """Yield a suspicion if relevant documents tend to have the lowest scores of their rankings."""
+    known = known_ranks[~np.isnan(known_ranks)]
+    if len(known) < LEAST_QUERIES:
+        return
+    # Of few queries the spread may be small by chance; that of a random rank is known.
+    spread = max(float(known.std(ddof=1)), 0.0 if is_thorough else _SPREAD_OF_RANDOM_RANK)
+    mean, error = float(known.mean()), spread / len(known) ** 0.5
+    if mean > _RANKED_LAST and mean - 0.5 > STANDARD_ERRORS * error:
+        yield Suspicion(
+            code="relevant-ranked-last",
+            fact=(
+                "relevant documents tend to have the lowest scores of their rankings: their mean "
+                f"rank is at {mean:.0%} of the length of the ranking, and higher scores are better"
+            ),
+            count=len(known),
+            total=len(known_ranks),
+        )
+
+
+def inverted_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
+    """Yield a suspicion if the lowest grade of a deep pool is ranked before the highest.
+
+    The first documents of systems are judged, so that judged documents of low grades tend to be
+    ranked late. Not so where other negatives were chosen; they are few.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of qrels and run.
+    """
+    grades = matrix.cells.grade
+    if not is_deep_pool(qrels) or len(distinct := np.unique(grades)) < SCALE:
+        return
+    low, high = (_mean_relative_ranks(matrix, grades == distinct[at]) for at in (0, -1))
+    have_both = ~np.isnan(low) & ~np.isnan(high)
+    if np.count_nonzero(have_both) < LEAST_QUERIES:
+        return
+    low, high = low[have_both], high[have_both]
+    behind = high - low
+    error = float(behind.std(ddof=1)) / len(behind) ** 0.5
+    if behind.mean() > max(_BEHIND, STANDARD_ERRORS * error):
+        yield Suspicion(
+            code="inverted-grades",
+            fact=(
+                f"documents of grade {distinct[-1]:g} tend to be ranked behind those of grade "
+                f"{distinct[0]:g}: their mean rank is at {high.mean():.0%} of the length of "
+                f"the ranking, the others' at {low.mean():.0%}"
+            ),
+            count=len(behind),
+            total=len(qrels),
+        )

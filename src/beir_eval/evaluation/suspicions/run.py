@@ -1,0 +1,67 @@
+"""Signs of mistakes in a run: its scores, ids and rankings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.evaluation.suspicions.ids import rounded_ids, shifted_ids, spellings
+from beir_eval.evaluation.suspicions.rankings import judgements_as_run, other_queries, same_ranking
+from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
+from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.core.ranking_sample import RankingSample
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.evaluation.suspicions.suspicion import Suspicion
+
+
+def suspicions_of_run(
+    qrels: Qrels,
+    matrix: RelevanceMatrix,
+    sample: RankingSample,
+    settings: EvaluationSettings,
+    *,
+    ids_match: bool,
+) -> tuple[Suspicion, ...]:
+    """Return what looks like a mistake in a run.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
+        sample: rankings of the run.
+        settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
+        ids_match: whether nothing shows that the document ids are other ones; if something does,
+            only ids are looked at.
+    """
+    if not ids_match:
+        return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
+    about_rankings = tuple(suspicions_of_rankings(qrels, sample))
+    if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
+        return about_rankings
+    about_scores: Iterable[Suspicion] = ()
+    if sample.scores is not None and settings.order == "score":
+        about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
+    return (
+        *about_scores,
+        *inverted_grades(qrels, matrix),
+        *spellings(qrels, sample),
+        *about_rankings,
+    )
+
+
+def suspicions_of_rankings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+    """Yield what looks like a mistake in the documents of rankings, whatever their scores.
+
+    Args:
+        qrels: the judgements.
+        sample: rankings of a run.
+    """
+    yield from judgements_as_run(qrels, sample)
+    yield from rounded_ids(qrels, sample)
+    yield from shifted_ids(qrels, sample)
+    yield from other_queries(qrels, sample)
+    yield from same_ranking(qrels, sample)

@@ -1,0 +1,257 @@
+"""Signs of mistakes in scores, and in ranks that stand beside them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import compress
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.errors import shown
+from beir_eval.evaluation.suspicions.relative_ranks import relevant_last
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
+from beir_eval.evaluation.suspicions.thresholds import (
+    LEAST_DIFFERENT,
+    LEAST_LONG,
+    LEAST_QUERIES,
+    LEAST_RANKINGS,
+    LEAST_SHARE,
+    MOST_EXAMPLES,
+    MOST_RANKINGS,
+    TOP,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.ranking_sample import RankingSample, StatedRanks
+
+#: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
+_LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
+#: The share of documents with tied scores that an evaluation reports, and that ``validate`` does.
+_MOST_TIED, _FEW_TIED = 0.5, 0.1
+#: The mean relative rank below which relevant documents are ranked first.
+_RANKED_FIRST = 0.5
+
+
+def suspicions_of_scores(
+    sample: RankingSample,
+    known_ranks: Floats | None = None,
+    *,
+    is_thorough: bool = False,
+) -> Iterator[Suspicion]:
+    """Yield what looks like a mistake in scores: at most one finding on their direction.
+
+    Args:
+        sample: rankings of a run, with scores.
+        known_ranks: what ``relative_ranks`` returns; None if it is not known.
+        is_thorough: whether what few documents show is reported too.
+    """
+    assert sample.scores is not None  # noqa: S101 - see above
+    lists = [sample.scores[documents] for documents in sample.slices()]
+    several = [scores for scores in lists if len(scores) > 1]
+    is_constant = [bool((scores == scores[0]).all()) for scores in several]
+    num_documents = sum(map(len, compress(several, is_constant)))
+    is_enough = is_thorough or (
+        sum(is_constant) >= LEAST_RANKINGS and num_documents >= _LEAST_STEPS
+    )
+    if is_enough and _are_many(is_constant, several):
+        yield Suspicion(
+            code="constant-scores",
+            fact=(
+                f"all documents have the same score in {sum(is_constant):,} of {len(several):,} "
+                "rankings, so the order of their ids decides"
+            ),
+            count=sum(is_constant),
+            total=len(several),
+        )
+    # Of few documents the same one may be relevant for every query, as in an example.
+    is_varied = is_thorough or (
+        len(lists) >= LEAST_QUERIES and len(set(sample.doc_ids)) >= LEAST_DIFFERENT
+    )
+    directions: list[Suspicion] = []
+    stated_ranks = sample.stated_ranks
+    if stated_ranks is not None:
+        directions = list(_direction_of_ranks(stated_ranks, is_thorough=is_thorough))
+    # Ranks that agree with the scores show that the best document is listed last.
+    if not directions and (stated_ranks is None or not _has_ranks(stated_ranks)):
+        directions = list(_ascending(sample, lists, known_ranks, is_thorough=is_thorough))
+    if not directions and known_ranks is not None and is_varied:
+        directions = list(relevant_last(known_ranks, is_thorough=is_thorough))
+    yield from directions
+    # Where all are constant, that is said.
+    are_constant = is_enough and _are_many(is_constant, several)
+    if is_thorough or (is_varied and not are_constant and not directions):
+        yield from _tied(sample, is_thorough=is_thorough)
+
+
+def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
+    """Yield a suspicion if many documents have the score of another one in their ranking.
+
+    An evaluation looks at the first ten documents: a retriever may give all that it does not find
+    the score 0.
+
+    Args:
+        sample: rankings of a run, with scores.
+        is_thorough: whether all documents are looked at.
+    """
+    assert sample.scores is not None  # noqa: S101 - see suspicions_of_scores
+    num_documents = 0
+    tied: list[Floats] = []
+    for documents in sample.slices():
+        scores = np.sort(sample.scores[documents])
+        if not is_thorough:
+            scores = scores[-TOP:]
+        num_documents += len(scores)
+        is_tied = np.zeros(len(scores), dtype=np.bool_)
+        equals_next = scores[1:] == scores[:-1]
+        is_tied[:-1] |= equals_next
+        is_tied[1:] |= equals_next
+        tied.append(scores[is_tied])
+    num_tied = sum(map(len, tied))
+    if num_tied and num_tied >= (_FEW_TIED if is_thorough else _MOST_TIED) * num_documents:
+        which = "documents" if is_thorough else f"documents in the top {TOP}"
+        yield Suspicion(
+            code="tied-scores",
+            fact=(
+                f"{num_tied:,} of {num_documents:,} {which} ({num_tied / num_documents:.0%}) have "
+                "the score of another one in their ranking, so the order of the ids decides"
+            ),
+            count=num_tied,
+            total=num_documents,
+            examples=tuple(
+                f"{count:,} of them have {value:g}"
+                for value, count in Counter(np.concatenate(tied).tolist()).most_common(1)
+            ),
+        )
+
+
+def _are_many(flags: Sequence[bool], lists: Sequence[Floats]) -> bool:
+    """Return whether most rankings have a property, or a share of the long ones that is no chance.
+
+    Args:
+        flags: which rankings have it. [S]
+        lists: the rankings. [S]
+    """
+    if sum(flags) > MOST_RANKINGS * len(flags):
+        return True
+    long = [flag for flag, ranking in zip(flags, lists, strict=True) if len(ranking) >= LEAST_LONG]
+    return sum(long) >= max(LEAST_RANKINGS, LEAST_SHARE * len(long))
+
+
+def _ascending(
+    sample: RankingSample,
+    lists: Sequence[Floats],
+    known_ranks: Floats | None,
+    *,
+    is_thorough: bool,
+) -> Iterator[Suspicion]:
+    """Yield a suspicion if rankings list their lowest score first, and it is not seen to be right.
+
+    It is right if the relevant documents of these queries have the highest scores.
+    """
+    long = [scores for scores in lists if len(scores) >= _LEAST_DOCUMENTS]
+    ascends = [
+        bool(scores[0] < scores[-1] and (scores[1:] >= scores[:-1]).all()) for scores in long
+    ]
+    num_steps = sum(len(scores) - 1 for scores, flag in zip(long, ascends, strict=True) if flag)
+    is_enough = is_thorough or sum(ascends) >= LEAST_RANKINGS
+    if num_steps < _LEAST_STEPS or not is_enough or not _are_many(ascends, long):
+        return
+    if known_ranks is not None:
+        rows = sample.rows[[len(scores) >= _LEAST_DOCUMENTS for scores in lists]][np.array(ascends)]
+        known = known_ranks[rows[rows >= 0]]
+        known = known[~np.isnan(known)]
+        if len(known) >= LEAST_RANKINGS and known.mean() < _RANKED_FIRST:
+            return
+    yield Suspicion(
+        code="ascending-scores",
+        fact=(
+            f"scores are ascending from the first document to the last in {sum(ascends):,} of "
+            f"{len(long):,} rankings, and higher scores are better"
+        ),
+        count=sum(ascends),
+        total=len(long),
+    )
+
+
+def _has_ranks(stated: StatedRanks) -> bool:
+    """Return whether the ranks of a ranking of several documents are different whole numbers."""
+    return any(len(ranks) > 1 and _are_different_wholes(ranks) for _, ranks, _ in stated.rankings())
+
+
+def _are_different_wholes(numbers: Floats) -> bool:
+    is_whole = bool((numbers == np.floor(numbers)).all())
+    return is_whole and len(np.unique(numbers)) == len(numbers)
+
+
+def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[Suspicion]:
+    """Yield a suspicion if ranks and scores are swapped, ascend together, or disagree.
+
+    Args:
+        stated: the ranks and scores of lines.
+        is_thorough: whether a single ranking that disagrees is reported.
+    """
+    rankings = [ranking for ranking in stated.rankings() if len(ranking[1]) > 1]
+    swapped = [query for query, ranks, scores in rankings if _are_swapped(ranks, scores)]
+    if len(swapped) > MOST_RANKINGS * len(rankings):
+        yield Suspicion(
+            code="swapped-ranks-and-scores",
+            fact=(
+                f"ranks and scores look swapped: in {len(swapped):,} of {len(rankings):,} rankings "
+                "looked at, the scores are 1, 2, … and the ranks descend"
+            ),
+            count=len(swapped),
+            total=len(rankings),
+        )
+        return
+    ranked = [ranking for ranking in rankings if _are_different_wholes(ranking[1])]
+    against: list[str] = []
+    num_reversed = num_steps = 0
+    for query_id, ranks, scores in ranked:
+        order = np.argsort(ranks, kind="stable")
+        steps = np.diff(scores[order])
+        rises = np.flatnonzero(steps > 0)
+        if len(rises):
+            first = order[rises[0] : rises[0] + 2]
+            texts = [f"rank {ranks[line]:.0f} has {scores[line]:g}" for line in first.tolist()]
+            against.append(f"query {shown(query_id)}: {', '.join(texts)}")
+            is_reversed = bool((steps >= 0).all())
+            num_reversed += is_reversed
+            num_steps += len(steps) if is_reversed else 0
+    if num_reversed > MOST_RANKINGS * len(ranked) and num_steps >= _LEAST_STEPS:
+        yield Suspicion(
+            code="ascending-scores",
+            fact=(
+                f"scores are ascending with the rank in {num_reversed:,} of {len(ranked):,} "
+                "rankings looked at, and higher scores are better"
+            ),
+            count=num_reversed,
+            total=len(ranked),
+            examples=tuple(against[:1]),
+        )
+    elif against and (is_thorough or len(against) >= LEAST_SHARE * len(ranked)):
+        yield Suspicion(
+            code="ranks-against-scores",
+            fact=(
+                f"in {len(against):,} of {len(ranked):,} rankings looked at, a document has a "
+                "higher score than one with a better rank, and scores decide"
+            ),
+            count=len(against),
+            total=len(ranked),
+            examples=tuple(against[:MOST_EXAMPLES]),
+        )
+
+
+def _are_swapped(ranks: Floats, scores: Floats) -> bool:
+    """Return whether the scores count 1, 2, … or 0, 1, … and the ranks descend.
+
+    Args:
+        ranks: the ranks of one ranking, in the order of the lines, f8[N].
+        scores: its scores, f8[N].
+    """
+    counts = np.arange(len(scores)) + scores[0]
+    is_count = scores[0] in {0.0, 1.0} and bool((scores == counts).all())
+    return is_count and bool((np.diff(ranks) <= 0).all()) and ranks[0] > ranks[-1]

@@ -1,0 +1,114 @@
+"""``Suspicion``: a sign of a mistake, with what to do about it."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel
+
+from beir_eval.core.saved import FROZEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+#: The name of a suspicion; those that ``validate`` has too have its codes.
+SuspicionCode = Literal[
+    "swapped-files",
+    "no-relevant-documents",
+    "negative-grades",
+    "deep-learning-grades",
+    "grades-without-zero",
+    "numbered-grades",
+    "ascending-scores",
+    "constant-scores",
+    "tied-scores",
+    "swapped-ranks-and-scores",
+    "ranks-against-scores",
+    "relevant-ranked-last",
+    "inverted-grades",
+    "judgements-as-run",
+    "ids-nearly-match",
+    "rounded-ids",
+    "rankings-of-other-queries",
+    "same-ranking",
+]
+#: {code: what to do}, as sentences without the last full stop.
+REMEDIES: Mapping[SuspicionCode, str] = {
+    "swapped-files": "Pass the qrels first, then the run",
+    "no-relevant-documents": "Check that the column of grades was read",
+    "negative-grades": "Use 0 for documents that are judged and not relevant",
+    "deep-learning-grades": "To compare with published values, evaluate with rel=2 (--rel 2)",
+    "grades-without-zero": (
+        "If the lowest grade means not relevant, subtract it from all, so that it is 0"
+    ),
+    "numbered-grades": "Check that the column of grades was read",
+    "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),
+    "constant-scores": (
+        "Write the scores of the system, or state that the order is the ranking: order='given'"
+    ),
+    "tied-scores": (
+        "Write the scores of the system with all their digits, or compare ties='best' and "
+        "ties='worst'"
+    ),
+    "swapped-ranks-and-scores": "Write query, Q0, document, rank, score and tag, in this order",
+    "ranks-against-scores": (
+        "Write scores that descend with the rank; rankings without scores are read too"
+    ),
+    "relevant-ranked-last": (
+        "Negate distances, and give the parts of a ranking scores on one scale"
+    ),
+    "inverted-grades": "Check that the highest grade is the best one",
+    "judgements-as-run": "Pass the rankings of a system as the run",
+    "ids-nearly-match": "Write the ids in the same way in all files",
+    "rounded-ids": "Read ids as text, not as numbers",
+    "rankings-of-other-queries": "Check that each ranking has the id of its query",
+    "same-ranking": "Check that the system searches for the text of each query",
+}
+#: What is about the judgements, whatever the run.
+_OF_QRELS = (
+    "no-relevant-documents",
+    "negative-grades",
+    "deep-learning-grades",
+    "grades-without-zero",
+    "numbered-grades",
+)
+
+
+class Suspicion(BaseModel):
+    """A sign of a mistake in the judgements or in a run.
+
+    Attributes:
+        code: what it is.
+        fact: what was seen, as a clause.
+        count: how many rankings, judgements or ids it concerns.
+        total: of how many; None if that is not known.
+        examples: up to three of them.
+    """
+
+    model_config = FROZEN
+
+    code: SuspicionCode
+    fact: str
+    count: int
+    total: int | None = None
+    examples: tuple[str, ...] = ()
+
+    @property
+    def is_about_qrels(self) -> bool:
+        """Whether it is about the judgements, so that it is the same for every run."""
+        return self.code in _OF_QRELS
+
+    @property
+    def sentence(self) -> str:
+        """What was seen and what to do."""
+        examples = f" ({'; '.join(self.examples)})" if self.examples else ""
+        return f"{self.fact}{examples}. {REMEDIES[self.code]}"
+
+
+def suspicions_of_parts(parts: Iterable[Sequence[Suspicion]]) -> tuple[Suspicion, ...]:
+    """Return the suspicions of results over disjoint queries; the first of each code is kept."""
+    by_code: dict[SuspicionCode, Suspicion] = {}
+    for suspicion in chain.from_iterable(parts):
+        by_code.setdefault(suspicion.code, suspicion)
+    return tuple(by_code.values())
