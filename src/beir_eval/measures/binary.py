@@ -226,6 +226,7 @@ def gm_map(
     "MRR",
     bounds=(0, 1),
     aliases="rr recip_rank reciprocal_rank mean_reciprocal_rank",
+    first_relevant=True,
     tools={
         "beir": (None, "MRR@{k}"),
         "trec_eval": ("recip_rank", None),
@@ -257,6 +258,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     "Success",
     bounds=(0, 1),
     aliases="accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
+    first_relevant=True,
     tools={
         "beir": (None, "Accuracy@{k}"),
         "trec_eval": (None, "success_{k}"),

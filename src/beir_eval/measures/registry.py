@@ -65,6 +65,7 @@ class Definition:
             rank and grade, times a factor for the number retrieved, times a factor for the relevant
             documents in the qrels (their number or their grades): "always", "never", or
             "with_cutoff" (only with a cutoff).
+        first_relevant: whether a score is a weight of the rank of the first relevant document.
         undefined_without_relevant: whether a query without relevant documents has no defined score
             (left out of the mean with no_relevant="skip"; otherwise it counts as ``scores``
             returns it, mostly 0). Relevant means a grade above 0 or of at least ``rel``, whatever a
@@ -88,6 +89,7 @@ class Definition:
     higher_is_better: bool = True
     bounds: Bounds | None = None
     additive: Additive = "never"
+    first_relevant: bool = False
     undefined_without_relevant: bool = True
     always_named: Mapping[str, Any] = field(default_factory=dict)
     number_sets: str = "cutoff"
@@ -332,6 +334,14 @@ class Measure:
         additive = self.definition.additive
         return additive == "always" or (additive == "with_cutoff" and self.cutoff is not None)
 
+    @property
+    def is_of_first_relevant(self) -> bool:
+        """Whether a score is a weight of the rank of the first relevant document.
+
+        Never with judged_only=True, as for ``is_additive``.
+        """
+        return self.definition.first_relevant and (JUDGED_ONLY, True) not in self.parameters
+
     def has_relevant(self, matrix: RelevanceMatrix) -> Any:
         """Return which queries have a relevant document by this measure's ``rel``, bool[Q].
 
@@ -383,6 +393,7 @@ class _Traits(TypedDict, total=False):
     higher_is_better: bool
     bounds: Bounds | None
     additive: Additive
+    first_relevant: bool
     undefined_without_relevant: bool
     always_named: Mapping[str, Any]
     number_sets: str

@@ -1,0 +1,243 @@
+"""How far unjudged documents could move the difference of two systems on each query.
+
+``Bounds`` gives two numbers between which the difference lies under every completion: whatever
+grade, from 0 to the highest, each unjudged document of the collection has, retrieved or not, alike
+in all systems. For each end there is a completion that goes far in its direction.
+
+With N the difference of the numerators of ``Formula`` and I the denominator, the highest N / I is
+the root λ of max(N − λ·I) = 0. For λ ≥ 0 each layer takes, of the unjudged documents in the order of
+their difference of w, the first t that maximise its part, and layers are nested because norm
+flattens; so this end is exact. If N ≤ 0 under every completion, the highest N divided by the limit
+of I is an end that may not be reached. Documents below the cutoff, and those that nobody retrieved,
+are in I only. Grades between two levels are covered, since N − λ·I is an integral over levels.
+
+Of a measure of the first relevant document a single document decides, so both ends are exact.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.comparison.unjudged.formula import Formula
+from beir_eval.core.arrays import position_in_row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from beir_eval.comparison.unjudged.pool import Pool
+    from beir_eval.core.arrays import Floats, Ints, Mask
+    from beir_eval.measures import Measure
+
+#: Numbers of pairs × queries × unjudged documents in memory at a time.
+_PART = 4_000_000
+#: Steps of Dinkelbach's method, which needs a handful.
+_MOST_STEPS = 60
+_ROUNDING = 1e-12
+#: How closely the formula must give the observed scores.
+_CLOSE = 1e-9
+
+
+class Bounds:
+    """The differences that unjudged documents could cause, on one measure.
+
+    Attributes:
+        is_known: whether the formula holds, so that the bounds do. If not, only the completions
+            are of use.
+    """
+
+    def __init__(self, pool: Pool, measure: Measure, compared: Mask) -> None:
+        """Compute the numerators of all systems.
+
+        Args:
+            pool: the documents.
+            measure: the measure.
+            compared: the queries that are compared, bool[Q].
+        """
+        self._row, self._position = pool.row, position_in_row(pool.row)
+        width = int(self._position.max(initial=-1)) + 1
+        num_queries, num_systems = len(pool.query_ids), len(pool.systems)
+        judged_row, judged_grade = pool.judgements
+        deepest = max(min(measure.cutoff or pool.longest, pool.longest), 1)
+        sizes = np.bincount(judged_row, minlength=1)
+        self._formula = formula = Formula(
+            measure,
+            judged_grade,
+            pool.max_grade,
+            deepest=deepest,
+            most=int(sizes.max()) + width,
+        )
+        self._is_first = measure.is_of_first_relevant
+        #: How many judged documents each layer has, i8[L, Q].
+        self._sizes = np.stack(
+            [
+                np.bincount(judged_row[judged_grade >= level], minlength=num_queries)
+                for level in formula.levels
+            ]
+        )
+        #: The weights of the judged documents, summed or the largest, f8[L, S, Q].
+        self._numerators = np.zeros((len(formula.levels), num_systems, num_queries))
+        #: The weights of the unjudged documents, f8[S, Q, most of a query].
+        self._weights = np.zeros((num_systems, num_queries, width))
+        for system, repeats in enumerate(pool.systems):
+            for ranks in repeats:
+                weights = formula.weights / len(repeats)
+                self._weights[system, self._row, self._position] += weights[
+                    np.minimum(ranks.unjudged, deepest + 1)
+                ]
+                weight = weights[np.minimum(ranks.judged.rank, deepest + 1)]
+                for layer, level in enumerate(formula.levels):
+                    is_in_layer = ranks.judged.grade >= level
+                    row, values = ranks.judged.row[is_in_layer], weight[is_in_layer]
+                    if self._is_first:
+                        np.maximum.at(self._numerators[layer, system], row, values)
+                    else:
+                        self._numerators[layer, system] += np.bincount(row, values, num_queries)
+        has_repeats = max(map(len, pool.systems)) > 1
+        self.is_known = (measure.is_additive or (self._is_first and not has_repeats)) and np.allclose(
+            self._observed()[:, compared],
+            pool.scores(range(num_systems), measure, np.full(len(pool.row), np.nan))[:, compared],
+            rtol=0,
+            atol=_CLOSE,
+        )
+
+    def _observed(self) -> Floats:
+        """Return the scores by the formula, f8[S, Q]."""
+        if self._is_first:
+            return np.asarray(self._numerators.max(axis=0))
+        return self._divided(self._summed(self._numerators), self._sizes)
+
+    def _summed(self, layers: Floats) -> Floats:
+        """Return the sum over layers, each times its gain: f8[L, …] -> f8[…]."""
+        return np.asarray(np.tensordot(self._formula.increments, layers, axes=1))
+
+    def _divided(self, numerator: Floats, sizes: Ints) -> Floats:
+        """Return the numerator over the ideal, 0 where nothing is relevant.
+
+        Args:
+            numerator: f8[…, Q].
+            sizes: the number of documents in each layer, i8[L, Q] or as many axes as needed.
+        """
+        if not self._formula.is_divided:
+            return numerator
+        divisor = np.broadcast_to(self._summed(self._formula.norms[sizes]), numerator.shape)
+        return np.divide(numerator, divisor, out=np.zeros_like(numerator), where=divisor > 0)
+
+    def of_pairs(self, pairs: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest differences, f8[D, Q] each.
+
+        Args:
+            pairs: the indices of system and against. [D]
+        """
+        lowest, highest = [], []
+        for first, second in self._parts(pairs):
+            highest.append(self._highest(first, second)[0])
+            lowest.append(-self._highest(second, first)[0])
+        return np.concatenate(lowest), np.concatenate(highest)
+
+    def completions(self, pairs: Sequence[tuple[int, int]], end: str) -> Iterator[Floats]:
+        """Yield for each pair a completion near one end: grades, NaN if unjudged, f8[U].
+
+        Args:
+            pairs: the indices of system and against.
+            end: "lowest" or "highest".
+        """
+        for first, second in self._parts(pairs):
+            ordered = (first, second) if end == "highest" else (second, first)
+            grades = self._highest(*ordered)[1]
+            yield from np.where(grades > 0, grades, np.nan)
+
+    def _parts(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[Ints, Ints]]:
+        """Yield the systems of a few pairs at a time."""
+        size = max(_PART // max(self._weights[0].size, 1), 1)
+        for begin in range(0, len(pairs), size):
+            first, second = np.array(pairs[begin : begin + size]).T
+            yield first, second
+
+    def changes(self) -> Floats:
+        """Return the change of each system's score if one document alone is relevant, f8[S, U]."""
+        weight = self._weights[:, self._row, self._position]
+        observed = self._observed()[:, self._row]
+        if self._is_first:
+            return np.maximum(weight - observed, 0.0)
+        total = self._summed(self._numerators)[:, self._row]
+        total += self._formula.increments.sum() * weight
+        return self._divided(total, self._sizes[:, self._row] + 1) - observed
+
+    def _highest(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
+        """Return the highest differences, f8[D, Q], and the grades that lead there, f8[D, U]."""
+        if self._is_first:
+            return self._highest_of_first(first, second)
+        change = self._weights[first] - self._weights[second]
+        order = np.argsort(-change, axis=2, kind="stable")
+        gain = np.maximum(np.take_along_axis(change, order, axis=2), 0.0)
+        num_gains = np.count_nonzero(gain, axis=2)
+        most = int(num_gains.max(initial=0))
+        sums = np.zeros((*gain.shape[:2], most + 1))
+        np.cumsum(gain[:, :, :most], axis=2, out=sums[:, :, 1:])
+        base = self._numerators[:, first] - self._numerators[:, second]
+        total = self._summed(base + sums[:, :, -1])
+        size = np.broadcast_to(num_gains, base.shape).copy()
+        if not self._formula.is_divided:
+            return total, self._grades_of(order, size)
+        is_above = total > 0
+        largest_ideal = self._formula.norms[-1] * self._formula.increments.sum()
+        value = self._ratio(base, sums, size, is_above)
+        ends = np.where(is_above, value + _ROUNDING, total / largest_ideal)
+        return ends, self._grades_of(order, size)
+
+    def _ratio(self, base: Floats, sums: Floats, size: Ints, is_above: Mask) -> Floats:
+        """Return the highest N / I by Dinkelbach's method, f8[D, Q]; 0 where it is not above 0.
+
+        Args:
+            base: N of the judged documents, f8[L, D, Q].
+            sums: what the first 0, 1, … unjudged documents add to a layer, f8[D, Q, most + 1].
+            size: replaced, where ``is_above``, by how many of them are in each layer, i8[L, D, Q].
+            is_above: where N can be above 0, bool[D, Q].
+        """
+        formula, numbers = self._formula, np.arange(sums.shape[2])
+        norms = formula.norms[self._sizes[..., None] + numbers]
+        value = np.zeros(base.shape[1:])
+        for _ in range(_MOST_STEPS):
+            numerator, divisor = np.zeros_like(value), np.zeros_like(value)
+            for layer, increment in enumerate(formula.increments):
+                best = (sums - value[..., None] * norms[layer]).argmax(axis=2)
+                size[layer] = np.where(is_above, best, size[layer])
+                added = np.take_along_axis(sums, best[..., None], axis=2)[..., 0]
+                numerator += increment * (base[layer] + added)
+                divisor += increment * formula.norms[self._sizes[layer] + best]
+            ratio = np.divide(numerator, divisor, out=np.zeros_like(value), where=divisor > 0)
+            step = np.where(is_above, ratio - value, 0.0)
+            value += np.maximum(step, 0.0)
+            if step.max(initial=0.0) <= _ROUNDING:
+                break
+        return value
+
+    def _grades_of(self, order: Ints, size: Ints) -> Floats:
+        """Return the grades of the unjudged documents; 0: not relevant, f8[D, U].
+
+        Args:
+            order: the documents of each query by position, best first, i8[D, Q, most].
+            size: how many of them are in each layer, i8[L, D, Q].
+        """
+        place = np.empty_like(order)
+        ascending = np.broadcast_to(np.arange(order.shape[2]), order.shape)
+        np.put_along_axis(place, order, ascending, axis=2)
+        place = place[:, self._row, self._position]
+        grades = np.zeros(place.shape)
+        for level, of_layer in zip([*self._formula.levels[:-1], self._formula.top_grade], size):
+            grades[place < of_layer[:, self._row]] = level
+        return grades
+
+    def _highest_of_first(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
+        """Return what ``_highest`` returns if the first relevant document is the score."""
+        best = self._numerators.max(axis=0)
+        high = best[first] - best[second]
+        if not self._weights.shape[2]:
+            return high, np.zeros((len(first), 0))
+        with_document = np.maximum(best[..., None], self._weights)
+        change = with_document[first] - with_document[second]
+        largest, at = change.max(axis=2), change.argmax(axis=2)
+        is_chosen = (at[:, self._row] == self._position) & (largest > high)[:, self._row]
+        return np.maximum(high, largest), np.where(is_chosen, self._formula.top_grade, 0.0)
