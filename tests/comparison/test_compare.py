@@ -8,7 +8,16 @@ import re
 import numpy as np
 import pytest
 
-from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    Run,
+    compare,
+    compare_runs,
+    evaluate,
+    read_qrels,
+    read_run,
+)
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
     InputError,
@@ -25,6 +34,7 @@ from beir_eval.significance import (
     paired_t,
     sign_flip,
     sign_test,
+    smallest_margin,
     wilcoxon,
 )
 
@@ -110,7 +120,7 @@ def test_an_undecided_difference_states_the_detectable_difference_and_the_querie
     assert "vs base: 0.0000 MRR (95% interval for 2 comparisons: -" in sentence
     assert f"With 30 queries, a true difference of about {difference.detectable:.3g}" in sentence
     assert "would be detected 80% of the time; detecting 0.02 would take roughly" in sentence
-    assert sentence.endswith("cannot show that systems differ by less than 0.095")
+    assert "30 queries are too few to call systems equal within" in sentence
 
 
 def test_power_is_stated_for_the_level_of_the_correction():
@@ -367,7 +377,7 @@ def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
     assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
     sentence = difference_sentence(few, 0.01)
     assert sentence.startswith("b vs a: 0.0000 MRR (95% interval: unbounded): undecided, p 1.0000")
-    for words in ("3 queries", "No query differs", "less than 0.632"):
+    for words in ("3 queries", "No query differs", "margin: 0.632"):
         assert words in sentence
 
 
@@ -666,3 +676,14 @@ def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
         p = alone.difference("MRR", name).p
         assert p == together.difference("MRR", name).p == reversed_order.difference("MRR", name).p
     assert together.difference("MRR", "nearly").exact
+
+
+@pytest.mark.parametrize("num_systems", [2, 5, 10])
+def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
+    scores = {"nDCG@10": {f"q{index}": 0.5 for index in range(50)}}
+    results = [EvaluationResult.from_scores(f"s{index}", scores) for index in range(num_systems)]
+    least = compare(results, "s0").difference("nDCG@10", "s1").smallest_margin
+    assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
+    for factor, verdict in ((0.999, "undecided"), (1.001, "equal")):
+        pairs = compare(results, "s0", margin=factor * least).differences
+        assert {pair.verdict for pair in pairs} == {verdict}

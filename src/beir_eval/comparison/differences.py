@@ -410,6 +410,8 @@ def with_verdicts(
     tests: Tests,
     corrected: CorrectedTests,
     p_equal: Floats,
+    *,
+    num_comparisons: int | None = None,
 ) -> list[Difference]:
     """Return the differences of one measure with all their evidence, in the order of the pairs.
 
@@ -417,15 +419,20 @@ def with_verdicts(
         tests: the tests of the pairs.
         corrected: the corrected tests and their intervals.
         p_equal: the corrected p of equality within the margin, f8[D].
+        num_comparisons: over how many comparisons these are corrected; None for the pairs, or for
+            the candidates that the systems were chosen from.
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
+    if num_comparisons is None:
+        num_comparisons = max(len(tests.p), settings.chosen_from or 1)
     low, high, confidence = _shown_intervals(tests, corrected)
     num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
     margin_limit = None
     if score_range is not None:
         margin_limit = smallest_margin(
             flipped.num_queries,
-            alpha=settings.alpha,
+            # No p is below alpha after the correction if the smallest is above this.
+            alpha=settings.alpha / num_comparisons,
             score_range=score_range,
             weights=units.weights,
         )

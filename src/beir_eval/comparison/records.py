@@ -243,8 +243,9 @@ class Difference(BaseModel):
         p_corrected: p corrected for all differences of this measure.
         p_equal: the p of a difference of the margin or more, corrected by Holm: of one-sided t
             tests and, for measures with bounds, of Gaffke's bound (``significance.equivalence``).
-        smallest_margin: the smallest margin within which so many queries could show equality,
-            whatever the scores are; None for measures without bounds.
+        smallest_margin: the smallest margin within which so many queries could show that any pair
+            of this measure is equal, whatever the scores are: it grows with the number of
+            comparisons that are corrected together. None for measures without bounds.
         wins, ties, losses: the number of queries on which the system is better, as good, worse.
         num_queries: the number of queries on which all compared systems have a score.
         detectable: the true difference that would be detected 80% of the time, at the level at
@@ -508,8 +509,8 @@ class GateCheck(BaseModel):
         measure: the canonical name of the measure.
         system: the system that is checked.
         against: the baseline; None for a floor.
-        rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (fails
-            unless shown to lose less than the margin) or "floor" (fails below a score).
+        rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (passes
+            only if shown to lose less than the margin) or "floor" (fails below a score).
         outcome: "passed", "failed" or "undecidable": the scores do not allow a decision.
         reason: the reason, as a sentence or two.
         value: the difference of the means, system − against; for a floor, the mean of the system.
@@ -530,8 +531,8 @@ class GateCheck(BaseModel):
             "not worse" that passed.
         detectable_low, detectable_high: the same for the ends of the interval of the standard
             deviation of the differences.
-        smallest_margin: the smallest margin that so many queries could show at all; "non-inferior"
-            on measures with bounds only.
+        smallest_margin: the smallest margin with which a system that has the scores of the
+            baseline on all queries would pass; "non-inferior" on measures with bounds only.
         higher_is_better: whether a higher score is better.
         lost_most: up to five queries on which the system lost most against the baseline, worst
             first, each with the two scores; only of a check that failed.

@@ -75,8 +75,8 @@ def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
             yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} {unit}"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
-            f"With {queries}, the test of equality cannot show that systems differ by less than "
-            f"{difference.smallest_margin:.3f}"
+            f"{queries} are too few to call systems equal within {margin:g} (smallest possible "
+            f"margin: {rounded_up_text(difference.smallest_margin)})"
         )
 
 
@@ -381,6 +381,16 @@ def p_text(p: float) -> str:
     ('0.0312', '≤0.0001')
     """
     return f"≤{_CLOSE_TO_0}" if p < _CLOSE_TO_0 else f"{p:.4f}"
+
+
+def rounded_up_text(value: float) -> str:
+    """Return a value above 0 as text with three digits, never below the value itself.
+
+    >>> rounded_up_text(0.05815), rounded_up_text(1.0)
+    ('0.0582', '1')
+    """
+    digits = 2 - math.floor(math.log10(value))
+    return f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.3g}"
 
 
 def signed_text(value: float) -> str:

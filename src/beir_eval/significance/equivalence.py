@@ -360,7 +360,10 @@ def smallest_margin(
 ) -> float:
     """Return the smallest margin within which so many queries could show that systems are equal.
 
-    With a smaller margin ``equivalence`` says "not shown" whatever the scores are.
+    With a smaller margin ``equivalence`` says "not shown" whatever the scores are. For m
+    comparisons that are corrected by Holm, none is shown with a margin below that of alpha/m. It is
+    not a limit of ``non_inferiority``: there gains on some queries make up for losses that the
+    sample could have missed.
 
     Formula: score_range · (1 − alpha^(1/Q)). If a share x of all queries loses ``score_range`` and
     the others tie, Q queries contain no loss with probability (1 − x)^Q; the true loss is
