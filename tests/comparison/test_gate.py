@@ -239,10 +239,14 @@ def test_a_pass_says_which_loss_would_go_unnoticed():
         assert words in check.reason
     [check] = checks("old", "nearly")
     assert check.reason.endswith(
-        "Only 1 of 40 queries differs: no loss on so few could be significant at 0.05"
+        "Only 1 of 40 queries differs, too few for a significant loss at 0.05: a loss of up to "
+        "0.0734 is not excluded"
     )
     [check] = check_gate(compare({"old": result("old"), "again": result("old")}, "old"), "MRR")
-    assert check.reason.endswith("No query differs")
+    assert "(identical scores on all 40 queries): not shown to be worse" in check.reason
+    assert check.reason.endswith(
+        "With no difference on 40 queries: a loss of up to 0.0722 is not excluded"
+    )
 
 
 @pytest.mark.simulation
@@ -291,7 +295,7 @@ def test_a_level_of_exactly_the_smallest_p_decides_and_a_lower_one_does_not():
 def test_a_loss_on_exactly_the_fewest_queries_that_can_be_significant_is_not_called_impossible():
     ranks = [rank + (query < 5) for query, rank in enumerate(RANKS)]
     nearly = evaluate(QRELS, run_with_ranks(ranks), "MRR", name="nearly")
-    impossible = "Only 5 of 40 queries differ: no loss on so few could be significant"
+    impossible = "Only 5 of 40 queries differ, too few for a significant loss"
     comparison = compare([nearly, result("old")], "nearly", measures="MRR", alpha=2**-5)
     [check] = check_gate(comparison)
     assert check.outcome == "passed"

@@ -46,8 +46,9 @@ from beir_eval.significance import (
     smallest_margin,
     smallest_p,
 )
-from beir_eval.significance.equivalence import NonInferiority, margin_tests
+from beir_eval.significance.equivalence import NonInferiority, lower_bound, margin_tests
 from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
@@ -383,10 +384,12 @@ class _Gate(NamedTuple):
         }
         units = tests.pairs.differences(scores.units.rows)[0]
         counted = _counted(scores, len(units))
-        evidence = (
-            f"({percent_text(1 - level)} interval: {interval_text(low, high)}, "
-            f"{len(differences):,} queries{self._sample_text(scores)})"
-        )
+        evidence = f"{len(differences):,} queries{self._sample_text(scores)})"
+        if np.count_nonzero(differences):
+            interval = f"{percent_text(1 - level)} interval: {interval_text(low, high)}"
+            evidence = f"({interval}, {evidence}"
+        else:
+            evidence = f"(identical scores on all {evidence}"
         least = self._least_p(len(units))
         if not is_at_most(np.array(least), self.alpha):
             return fields | {
@@ -401,7 +404,9 @@ class _Gate(NamedTuple):
             f"{evidence}: {'worse' if is_worse else 'not shown to be worse'} (one-sided p "
             f"{p_text(p)}, level {self.alpha:g}"
         )
-        if method.interval is None:
+        if not np.count_nonzero(differences):
+            sentence += ")"
+        elif method.interval is None:
             sentence += f" by the {method.label}; the interval is that of the sign-flip test)"
         elif scale.higher_is_better:
             sentence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
@@ -441,16 +446,19 @@ class _Gate(NamedTuple):
         """
         num_differing, counted = int(np.count_nonzero(gains)), _counted(tests.scores, len(gains))
         unknown: dict[str, float | None] = {}
-        if not num_differing:
-            return f"No {_unit(tests.scores)} differs", unknown
-        least = self._least_p(num_differing)
-        if not is_at_most(np.array(least), self.alpha):
-            differ = "differs" if num_differing == 1 else "differ"
-            sentence = (
-                f"Only {num_differing} of {counted} {differ}: no loss on so few "
-                f"could be significant at {self.alpha:g}"
-            )
-            return sentence, unknown
+        if num_differing < FEWEST_DIFFERING:
+            reason = f"Only {num_differing} of {counted} differ{'s' * (num_differing == 1)}"
+            if not num_differing:
+                reason = f"With no difference on {counted}"
+            elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
+                reason += f", too few for a significant loss at {self.alpha:g}"
+            loss = self._loss_not_excluded(tests, gains)
+            bound = "which loss is not excluded is not known: the measure has no bounds"
+            if loss == 0:
+                bound = f"a loss is excluded at {self.alpha:g}"
+            elif loss is not None:
+                bound = f"a loss of up to {rounded_up_text(loss)} is not excluded"
+            return f"{reason}: {bound}", unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
         power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
@@ -478,6 +486,24 @@ class _Gate(NamedTuple):
             "detectable_high": high,
         }
         return sentence, fields
+
+    def _loss_not_excluded(self, tests: Tests, gains: Floats) -> float | None:
+        """Return the largest true loss that is not excluded; None for measures without bounds.
+
+        Args:
+            tests: the tests of the pair.
+            gains: the differences by unit, above 0 for a gain, f8[U].
+        """
+        scores = tests.scores
+        if scores.scale.range is None:
+            return None
+        low = lower_bound(
+            gains,
+            alpha=self.alpha,
+            score_range=scores.scale.range,
+            weights=scores.units.weights,
+        )
+        return max(0.0, -low)
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
@@ -753,11 +779,6 @@ def _obstacle_of_clusters(num_clusters: int | None) -> str:
 def _clusters_text(scores: MeasureScores) -> str:
     """Return in how many clusters the queries are, as a clause; "" if they are not related."""
     return "" if scores.clusters is None else f" in {scores.num_clusters:,} clusters"
-
-
-def _unit(scores: MeasureScores) -> str:
-    """Return what is sampled, as a word."""
-    return "query" if scores.clusters is None else "cluster"
 
 
 def _counted(scores: MeasureScores, count: int) -> str:

@@ -229,7 +229,8 @@ class Difference(BaseModel):
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
-        interval: the kind of interval, in words, such as "95% interval for 10 comparisons".
+        interval: the kind of interval, in words, such as "95% interval for 10 comparisons". If no
+            query differs, that there is none: ``low`` and ``high`` are then 0 or unbounded.
         confidence: the nominal confidence of the interval: that of the whole family if all
             intervals hold simultaneously, otherwise of this interval.
         effect: the mean difference in standard deviations of the differences (Cohen's d_z), no
@@ -273,6 +274,11 @@ class Difference(BaseModel):
         repeat_variance: the variance of ``difference`` from the repeats; None likewise.
         repeat_freedom: the degrees of freedom of these estimates; None likewise, and if both
             systems are deterministic.
+        loss_not_excluded, gain_not_excluded: if fewer than 10 queries differ, the largest true loss
+            and gain of the system that so many queries do not exclude, from 0, in the unit of the
+            measure: by ``significance.equivalence.lower_bound``, each at alpha / 2 divided by the
+            number of comparisons, and not inside the interval. None if more queries differ, and for
+            measures without bounds.
         noise_to_undo: the smallest standard deviation of the mean score of a repeat with which a
             "better" or "worse" would not be significant; None for other verdicts, if p is over
             queries and repeats, and if both systems are deterministic.
@@ -320,6 +326,13 @@ class Difference(BaseModel):
     repeat_variance: float | None = None
     repeat_freedom: float | None = None
     noise_to_undo: float | None = None
+    loss_not_excluded: float | None = None
+    gain_not_excluded: float | None = None
+
+    @property
+    def num_differing(self) -> int:
+        """The number of queries on which the systems differ."""
+        return self.wins + self.losses
 
     @property
     def gain(self) -> float:
@@ -331,6 +344,8 @@ class Difference(BaseModel):
         changes = {
             "wins": self.losses,
             "losses": self.wins,
+            "loss_not_excluded": self.gain_not_excluded,
+            "gain_not_excluded": self.loss_not_excluded,
             "effect": _negative(self.effect),
             "effect_low": _negative(self.effect_high),
             "effect_high": _negative(self.effect_low),
