@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
-from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines
+from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence, common_headlines, headlines
 from beir_eval.comparison.robustness.tables import is_deep_enough, trust_notes
 from beir_eval.comparison.tables import pair_label, to_table
 from beir_eval.comparison.verdict_sentences import (
     are_simultaneous,
     common_notes,
     further_notes,
+    interval_cell_text,
     measure_text,
+    not_excluded_texts,
     p_text,
     percent_text,
     power_sentences,
-    signed_range_text,
     signed_text,
     test_text,
 )
@@ -97,6 +98,7 @@ def overview_of(comparison: Comparison) -> Overview:
         *common_notes(comparison),
         *further_notes(comparison),
         *_power_notes(comparison),
+        *_not_excluded_notes(comparison),
         *cautions_on(comparison),
         *_trust_notes(comparison),
         *_judged_notes(comparison),
@@ -126,7 +128,7 @@ def _is_of_test(comparison: Comparison) -> bool:
 def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
     return (
         signed_text(difference.difference),
-        signed_range_text(difference.low, difference.high),
+        interval_cell_text(difference),
         p_text(difference.p_corrected),
         Cell(difference.verdict, verdict=difference.verdict),
     )
@@ -243,6 +245,8 @@ def _power_notes(comparison: Comparison) -> Iterator[str]:
     undecided = [pair for pair in comparison.differences if pair.verdict == "undecided"]
     if len(undecided) == 1:
         text = ". ".join(power_sentences(undecided[0], margin))
+        if not text:
+            return
         is_named = len(comparison.measures) > 1
         yield f"{undecided[0].measure}: {text[:1].lower()}{text[1:]}" if is_named else text
         return
@@ -259,6 +263,25 @@ def _power_notes(comparison: Comparison) -> Iterator[str]:
             unknown = len(pairs) - len(detectable)
             others = f" (not known for {unknown} of {len(pairs)} pairs)" if unknown else ""
             yield f"{measure}: {true_differences} would be detected 80% of the time{others}"
+
+
+def _not_excluded_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield the losses that are not excluded where few queries differ, measure by measure."""
+    for measure in comparison.measures:
+        texts: dict[str, list[str]] = {}
+        for pair in comparison.differences:
+            if pair.measure == measure:
+                is_named = comparison.num_comparisons > 1
+                reason = "few queries differ" if pair.num_differing else "no query differs"
+                for text in not_excluded_texts(pair):
+                    name = f"{pair.system} vs {pair.against}"
+                    texts.setdefault(f"{reason}, so {text}", []).extend([name] * is_named)
+        for text, names in list(texts.items())[:MOST_NAMED]:
+            more = f" and {len(names) - MOST_NAMED} more" if names[MOST_NAMED:] else ""
+            pairs = f", {', '.join(names[:MOST_NAMED])}{more}" if names else ""
+            yield f"{measure}{pairs}: {text}"
+        if len(texts) > MOST_NAMED:
+            yield f"{measure}: likewise in {len(texts) - MOST_NAMED} more groups of pairs"
 
 
 def _trust_notes(comparison: Comparison) -> Iterator[str]:
