@@ -518,12 +518,10 @@ def _documents(comparison: Comparison, number: int) -> list[DocumentToJudge]:
         InputError: they are not known.
     """
     if comparison.to_judge is None:
-        reason = (
-            "give the judgements and the run files, not saved results"
-            if comparison.trust is not None
-            else "name a --baseline, or compare fewer systems"
+        msg = (
+            "--to-judge: the documents are not known for this comparison; give the judgements and "
+            "the run files, not saved results"
         )
-        msg = f"--to-judge: the documents are not known for this comparison; {reason}"
         raise InputError(msg)
     return [
         document

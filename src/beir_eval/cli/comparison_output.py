@@ -10,8 +10,9 @@ from beir_eval.cli.console import VERDICT_COLOURS, console, print_table, print_w
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_reason, lost_most_lines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.overview import overview_of
-from beir_eval.comparison.robustness import tables as trust_tables
 from beir_eval.comparison.tables import evidence_table, pair_label
+from beir_eval.comparison.ties import TIES_TITLE, ties_table
+from beir_eval.comparison.unjudged.tables import UNJUDGED_TITLE, unjudged_table
 from beir_eval.core.files import plain_name
 from beir_eval.display.tables import Cell, Table, csv_text, without_repeated_columns
 from beir_eval.display.warning_texts import warnings_markdown
@@ -57,7 +58,7 @@ def print_comparison(comparison: Comparison, *, detail: bool) -> None:
 
 
 def _print_detail(comparison: Comparison, *, has_differences: bool) -> None:
-    """Print the evidence on every difference, trust, similarity of rankings, and all notes.
+    """Print the evidence on every difference, unjudged documents, ties, likeness, and all notes.
 
     Args:
         comparison: the comparison.
@@ -65,11 +66,12 @@ def _print_detail(comparison: Comparison, *, has_differences: bool) -> None:
     """
     console.print(Text("\nThe evidence", style="bold"))
     _print_by_measure(comparison, evidence_table(comparison, has_differences=has_differences))
-    if comparison.trust:
-        console.print(Text("\nWhat unjudged documents and ties could change", style="bold"))
-        _print_by_measure(comparison, trust_tables.trust_table(comparison))
-        for sentence in trust_tables.robustness_sentences(comparison):
-            console.print(Text(sentence, style="yellow"))
+    if comparison.unjudged:
+        console.print(Text(f"\n{UNJUDGED_TITLE}", style="bold"))
+        _print_by_measure(comparison, unjudged_table(comparison))
+    if comparison.ties:
+        console.print(Text(f"\n{TIES_TITLE}", style="bold"))
+        print_table(ties_table(comparison), edge=False)
     if comparison.likeness:
         depth = comparison.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.coverage import SHALLOW_PART, compares_depths, depths_text
 from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.ties import widest_ties
+from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.comparison.records import PairTrust
     from beir_eval.comparison.result import Comparison
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
@@ -24,13 +25,14 @@ _MOST_DEPTHS = 4
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about rankings of different depths, judged shares that differ much, and ties that
-    decide scores. Without the results and the runs, little of this is known.
+    They are about rankings of different depths, judged shares that differ much, ties that decide
+    scores, and verdicts that unjudged documents could change although most documents are judged.
+    Without the results and the runs, little of this is known.
     """
     depths = [*_unequal_depths(comparison), *_depth_cautions(comparison)]
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
-    return [*depths, *shares, *_tie_cautions(comparison)]
+    return [*depths, *shares, *_tie_cautions(comparison), *unjudged_cautions(comparison)]
 
 
 def _unequal_depths(comparison: Comparison) -> Iterator[str]:
@@ -99,7 +101,9 @@ def judged_cautions(comparison: Comparison) -> list[str]:
     It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
     and 10 points below it, a share is low. Without such a system the list is empty.
     """
-    pairs = _pairs_of_first_measure(comparison)
+    pairs = [
+        effect for effect in comparison.unjudged or () if effect.measure == comparison.measures[0]
+    ]
     shares = {pair.system: pair.judged for pair in pairs}
     shares |= {pair.against: pair.judged_against for pair in pairs}
     known = {system: share for system, share in shares.items() if share is not None}
@@ -122,23 +126,15 @@ def judged_cautions(comparison: Comparison) -> list[str]:
 
 def _tie_cautions(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on systems whose mean depends on the order of equal scores."""
-    pairs = _pairs_of_first_measure(comparison)
-    ranges = {pair.system: pair.ties for pair in pairs}
-    ranges |= {pair.against: pair.ties_against for pair in pairs}
     wide = [
-        f"{system} {score_text(ends[0])} to {score_text(ends[1])}"
-        for system, ends in ranges.items()
-        if ends is not None and ends[1] - ends[0] > comparison.settings.margin
+        f"{system} {score_text(ties.low)} to {score_text(ties.high)}"
+        for system, ties in widest_ties(comparison).items()
     ]
     if wide:
         yield (
             f"documents have equal scores, whose order is arbitrary; with other orders the mean "
             f"{comparison.measures[0]} would lie within: {_listed(wide)}"
         )
-
-
-def _pairs_of_first_measure(comparison: Comparison) -> list[PairTrust]:
-    return [pair for pair in comparison.trust or () if pair.measure == comparison.measures[0]]
 
 
 def _counts_unjudged(measure: str) -> bool:

@@ -16,13 +16,6 @@ from beir_eval.comparison.records import (
     ComparisonSettings,
 )
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.pair_trust import (
-    UnjudgedDocuments,
-    can_be_analysed,
-    look_up_depth,
-    trust_from_results,
-    trust_from_runs,
-)
 from beir_eval.comparison.sampling import (
     check_deterministic,
     checked_clusters,
@@ -30,6 +23,13 @@ from beir_eval.comparison.sampling import (
     choose_repeats,
     number_of_candidates,
     other_candidates,
+)
+from beir_eval.comparison.ties import tie_ranges
+from beir_eval.comparison.unjudged.analysis import (
+    EvaluatedRuns,
+    depth_of,
+    judged_effects,
+    unjudged_effects,
 )
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.relevance_matrix import TopDocuments
@@ -224,7 +224,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     labels = checked_clusters(clusters, test)
     aligned = align_scores(systems | candidates, measures, on, labels, rel=rel)
     comparison = _compare_scores(aligned, baseline, settings, tuple(systems))
-    extra_fields: dict[str, Any] = {"trust": trust_from_results(comparison, systems)}
+    extra_fields: dict[str, Any] = {"unjudged": judged_effects(comparison, systems)}
     if all(results_of[0].top is not None for results_of in systems.values()):
         extra_fields["likeness"] = likeness_of(comparison, systems, _LIKENESS_K)
     return comparison.model_copy(update=extra_fields)._with_results(systems)  # noqa: SLF001 - its own package
@@ -293,7 +293,7 @@ def _compare_scores(
     settings: ComparisonSettings,
     systems: tuple[str, ...],
 ) -> Comparison:
-    """Return a comparison of scores, without what is known of documents: trust and likeness.
+    """Return a comparison of scores, without what is known of their documents.
 
     Args:
         aligned: the scores of all systems, and of the candidates they were chosen from.
@@ -441,7 +441,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     deterministic: Iterable[str] = (),
     clusters: Mapping[str, str] | None = None,
     chosen_from: int | Mapping[str, RunLike | Sequence[RunLike]] | None = None,
-    trust: bool = True,
+    unjudged: bool = True,
     likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
 ) -> Comparison:
@@ -517,9 +517,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             baseline. p is then multiplied by their number ("bonferroni"), or, with runs,
             corrected over all of them like ``correction`` says, and the optimism of the best mean
             is estimated (``Comparison.choice``).
-        trust: also find what unjudged documents and ties could change about each difference
-            (``Comparison.trust``), and which documents to judge (``Comparison.to_judge``). Without
-            a baseline, it is left out for more than 10 systems.
+        unjudged: also find what unjudged documents could change about each difference
+            (``Comparison.unjudged``), which of them to judge (``Comparison.to_judge``), and how far
+            the order of equal scores decides the means (``Comparison.ties``).
         likeness_k: also find how alike the first k documents of each pair of systems are
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
             pairs, or more than 100,000 pairs times queries. None leaves it out.
@@ -541,7 +541,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
               default only for a ``Dataset`` or a data-set folder of which BEIR does.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
-              at least as many as ``trust`` and ``likeness_k`` need.
+              at least as many as ``unjudged`` and ``likeness_k`` need.
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
               default.
 
@@ -586,7 +586,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         raise ResultError(msg)
     parsed_measures = parse_all("nDCG@10" if measures is None else measures)
     parsed_measures = with_rel(parsed_measures, rel)
-    check_flag("trust", trust)
+    check_flag("unjudged", unjudged)
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
     keep_top = policies.pop("keep_top", 0)
@@ -614,25 +614,21 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     judgements = as_qrels(qrels)
     judged = JudgedFolder(judgements, conventions_of(qrels))
     kept = max(
-        [likeness_k or 0, keep_top, *(_kept_for(measure) for measure in parsed_measures if trust)]
+        [
+            likeness_k or 0,
+            keep_top,
+            *(_kept_for(measure) for measure in parsed_measures if unjudged),
+        ]
     )
     depth = 0
-    if trust and can_be_analysed(len(runs), baseline):
+    if unjudged:
         num_rankings = len(judgements) * sum(map(len, runs_by_system.values()))
-        depth = look_up_depth(parsed_measures, num_rankings)
+        depth = depth_of(parsed_measures, num_rankings)
     evaluator = Evaluator(judged, parsed_measures, keep_top=max(kept, depth), **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
         for name, repeats in runs_by_system.items()
     }
-    unjudged = UnjudgedDocuments.of_results(
-        (result for repeats in results.values() for result in repeats), depth
-    )
-    if depth > kept:
-        results = {
-            name: [_with_top(result, kept) for result in repeats]
-            for name, repeats in results.items()
-        }
     plain = Evaluator(judged, parsed_measures, **policies)
     results_of_candidates = {
         name: [_evaluate_run(plain, run, name) for run in many] for name, many in candidates.items()
@@ -641,11 +637,16 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     comparison = _compare_scores(aligned, baseline, settings, tuple(results))
     extra_fields: dict[str, Any] = {}
     settings_of_runs = next(iter(results.values()))[0].settings
-    if depth and settings_of_runs is not None:
-        pairs, documents = trust_from_runs(
-            comparison, judgements, runs_by_system, settings_of_runs, unjudged
-        )
-        extra_fields = {"trust": pairs, "to_judge": documents}
+    if unjudged and settings_of_runs is not None:
+        evaluated = EvaluatedRuns(judgements, runs_by_system, results, depth, settings_of_runs)
+        effects, documents = unjudged_effects(comparison, evaluated)
+        ties = tuple(tie_ranges(comparison, evaluated))
+        extra_fields = {"unjudged": effects, "to_judge": documents, "ties": ties}
+    if depth > kept:
+        results = {
+            name: [_with_top(result, kept) for result in repeats]
+            for name, repeats in results.items()
+        }
     if likeness_k is not None:
         extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
     return comparison.model_copy(update=extra_fields)._with_results(results)  # noqa: SLF001 - its own package

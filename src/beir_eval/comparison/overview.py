@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines, join_names
-from beir_eval.comparison.robustness.tables import is_deep_enough, trust_notes
 from beir_eval.comparison.tables import pair_label, to_table
+from beir_eval.comparison.unjudged.tables import unjudged_summary
 from beir_eval.comparison.verdict_sentences import (
     are_simultaneous,
     common_notes,
@@ -43,12 +43,6 @@ if TYPE_CHECKING:
 _MOST_PAIR_ROWS = 20
 #: The number of characters of a measure and two systems beside which all other columns fit into 80.
 _LONGEST_NAMES = 29
-
-_FLIP_SENTENCES = {
-    "could": "if unjudged documents were relevant, the verdict could change",
-    "could not": "if unjudged documents were relevant, the verdict could not change",
-    "not known": "whether the verdict could change if unjudged documents were relevant: not known",
-}
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,7 @@ def overview_of(comparison: Comparison) -> Overview:
         *_power_notes(comparison),
         *_not_excluded_notes(comparison),
         *cautions_on(comparison),
-        *_trust_notes(comparison),
+        *_unjudged_notes(comparison),
         *_judged_notes(comparison),
     ]
     verdicts = [*headlines(comparison), *common_headlines(comparison)]
@@ -303,37 +297,16 @@ def _not_excluded_notes(comparison: Comparison) -> Iterator[str]:
         yield f"{', '.join(measures)}{ending}"
 
 
-def _trust_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how many verdicts unjudged documents could change."""
-    if comparison.trust is None:
-        yield from trust_notes(comparison)
+def _unjudged_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield which verdicts unjudged documents could change, or why that is not known."""
+    summary = unjudged_summary(comparison)
+    # The sentence on a single verdict is a caution already if it is news.
+    if summary in cautions_on(comparison):
         return
-    bounded = [
-        (pair, pair.low, pair.high)
-        for pair in comparison.trust
-        if pair.low is not None and pair.high is not None
-    ]
-    flips = [pair.verdict_flip for pair, _, _ in bounded]
-    if not flips:
-        yield "whether unjudged documents could change a verdict is not known"
-        return
-    counts = [
-        f"{flips.count(flip)} {phrase}"
-        for flip, phrase in (
-            ("could", "could change"),
-            ("could not", "could not"),
-            ("not known", "not known"),
-        )
-        if flip in flips
-    ]
-    if len(flips) == 1:
-        [(pair, low, high)] = bounded
-        # Other choices of relevant documents than those that were tried may reach further.
-        limits = "" if pair.exact and is_deep_enough(pair) else "at least "
-        ends = f"{limits}from {signed_text(low)} to {signed_text(high)}"
-        yield f"{_FLIP_SENTENCES[pair.verdict_flip]}; the difference could lie {ends}"
-        return
-    yield f"of {len(flips)} verdicts, if unjudged documents were relevant: {', '.join(counts)}"
+    if summary:
+        yield summary
+    elif comparison.unjudged is not None and comparison.to_judge is None:
+        yield "whether unjudged documents could change a verdict is not known to saved results"
 
 
 def _judged_notes(comparison: Comparison) -> Iterator[str]:
@@ -344,12 +317,12 @@ def _judged_notes(comparison: Comparison) -> Iterator[str]:
         if results[0].counted is not None
     }
     text = judged_share_text(shares) if shares else ""
-    if not text and comparison.trust:
+    if not text and comparison.unjudged:
         # Measures without a cutoff, and comparisons loaded from files.
         by_system: dict[str, dict[int, float]] = {}
-        first = comparison.trust[0]
+        first = comparison.unjudged[0]
         depth = first.depth or 0
-        for pair in comparison.trust:
+        for pair in comparison.unjudged:
             if pair.measure == first.measure:
                 for name, share in (
                     (pair.against, pair.judged_against),

@@ -1,4 +1,4 @@
-"""Records of a comparison: settings, means, differences, trust, documents to judge, gate checks."""
+"""Records of a comparison: settings, means, differences, unjudged documents, gate checks."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ ON_CHOICES = ("error", "intersection")
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
-#: Whether unjudged documents could change a verdict: a choice of relevant ones was found that does,
-#: no choice can, or neither is known.
-VerdictFlip = Literal["could", "could not", "not known"]
+#: Whether unjudged documents could change a verdict: judgements of them were found that do, none
+#: can, or neither is known.
+VerdictChange = Literal["could", "cannot", "not known"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 #: The outcome of a check of the gate.
@@ -378,58 +378,35 @@ class QueryDifference(BaseModel):
     difference: float
 
 
-class PairTrust(BaseModel):
-    """How unjudged documents and ties could change the difference of two systems on one measure.
+class UnjudgedEffect(BaseModel):
+    """What unjudged documents could change about the difference of two systems on one measure.
 
-    The documents are those in the first ``depth`` of any compared system that nobody judged. Each
-    is either relevant or stays unjudged, in all systems alike. A relevant one has the highest grade
-    of the qrels (1 if none is above 0), or the measure's ``rel`` if that is higher; with lower
-    grades the difference may exceed ``low`` and ``high``. The number of relevant documents and the
-    ideal ranking change with it. Rankings stay as they are, and so do documents with a negative
-    grade ("pooled but unjudged"). A value that is not known is None: without the runs, only the
-    judged shares are known.
+    They are all unjudged documents of the collection, whether a system retrieves them or not. Each
+    could have any grade from 0 to the highest grade of the qrels (or the measure's ``rel``, if that
+    is higher), alike in all systems. Judged documents keep their grades.
+
+    What needs the runs is None, or "not known", in a comparison of saved results.
 
     Attributes:
         measure: the canonical name of the measure.
-        system, against: the names of the systems; a difference is always system − against.
-        depth: the rank down to which unjudged documents are looked at; None for the whole rankings.
-            This is the measure's cutoff, unless the rankings are too many and too long: then it is
-            at least 100. Measures that are not sums over documents (see ``exact``) are looked at
-            down to rank 100 at most.
+        system: the first system.
+        against: the second system.
+        depth: the measure's cutoff; None if whole rankings matter.
         judged, judged_against: the share of each system's documents in the first ``depth`` that are
             judged, over all queries, as the measure Judged counts them.
-        unjudged: the number of these unjudged documents that are in the first ``depth`` of system
-            or against, over all queries.
-        low, high: the lowest and the highest difference of the means that the documents could
-            cause. Also None for measures of what is judged (Judged, Hole, RBP_residual, infAP), and
-            if the measure's ``gain`` is a table without the highest grade or with a gain for grade
-            0.
-        exact: whether no choice of these documents could exceed low and high. This is so for
-            measures that are a sum over documents, divided by a function of the number of relevant
-            documents: nDCG, DCG, CG, Precision, Recall, RBP, and R_cap and F1 with a cutoff; not
-            with judged_only=True. Otherwise, low and high are the extremes of the choices that were
-            tried: each document alone, and growing sets of those best for one system.
-        verdict_flip: whether such documents could change the verdict, with the tests of all pairs
-            repeated: "could": a choice of relevant documents that changes it was found; "could
-            not": no choice does, which is certain for all compared systems together; "not known":
-            neither. "could not" needs ``exact`` bounds, all documents down to the measure's cutoff,
-            and test="sign_flip"; for "better" and "worse" not the corrections "max-t-step-down" and
-            "tukey". It holds for documents with the highest grade, and up to the random draws of
-            the test, for which it keeps a distance of four standard errors.
-        expected: the difference to expect if unjudged documents were relevant as often, and as
-            much, as judged ones at about the same rank in any compared system (ranks 1, 2, 3-5,
-            6-10, 11-20, 21-50, and so on). Unjudged documents are usually relevant less often, so
-            this usually overestimates the change. None if nothing retrieved is judged, or if the
-            judgements list relevant documents only, which does not show how often documents are
-            relevant.
-        expected_low, expected_high: its interval, with confidence 1 − alpha: for chance in which
-            documents are relevant, and in the rates of relevance, by drawing queries anew.
-        condensed, condensed_against, condensed_difference: the means, and their difference, if
-            unjudged documents are removed from the rankings (``judged_only=True``). Documents then
-            move up, so the difference may lie outside low and high.
-        ties, ties_against: the mean of each system with relevant documents last, and first, among
-            equal scores. Also None for runs without scores, for measures without such extremes, and
-            for ties="trec_eval9", which compares scores in another precision.
+        low, high: two numbers between which the difference of the means lies however these
+            documents are judged. They are known for measures that are a sum over documents, divided
+            by a function of the number of relevant ones (nDCG, DCG, CG, Precision, Recall, RBP, and
+            R_cap and F1 with a cutoff), if all documents down to the cutoff were looked at; and for
+            MRR and Success of systems with one run each. Not with judged_only=True, with
+            ties="best" or "worst", with a gain table without the highest grade, and if
+            no_relevant="skip" leaves out queries.
+        verdict_change: whether such judgements could change the verdict, with the tests of all
+            pairs repeated: "could": judgements that change it were found; "cannot": none do, which
+            follows from low and high; "not known": neither. Only test="sign_flip" and test="t" are
+            looked at, not the correction "tukey", clusters, chance from repeats, nor systems chosen
+            from candidates. It holds up to the random draws of the test, for which it keeps a
+            distance of four standard errors.
     """
 
     model_config = FROZEN
@@ -440,19 +417,27 @@ class PairTrust(BaseModel):
     depth: int | None
     judged: float | None
     judged_against: float | None
-    unjudged: int | None = None
     low: float | None = None
     high: float | None = None
-    exact: bool | None = None
-    verdict_flip: VerdictFlip = "not known"
-    expected: float | None = None
-    expected_low: float | None = None
-    expected_high: float | None = None
-    condensed: float | None = None
-    condensed_against: float | None = None
-    condensed_difference: float | None = None
-    ties: tuple[float, float] | None = None
-    ties_against: tuple[float, float] | None = None
+    verdict_change: VerdictChange = "not known"
+
+
+class TieRange(BaseModel):
+    """The mean of a system under other orders of the documents with equal scores.
+
+    Attributes:
+        measure: the canonical name of the measure.
+        system: the system.
+        low, high: its mean with relevant documents last, and first, among equal scores, over the
+            compared queries.
+    """
+
+    model_config = FROZEN
+
+    measure: str
+    system: str
+    low: float
+    high: float
 
 
 class CommonQueries(BaseModel):

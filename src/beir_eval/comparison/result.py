@@ -33,13 +33,15 @@ from beir_eval.comparison.records import (
     Difference,
     DocumentToJudge,
     GateCheck,
-    PairTrust,
     QueryDifference,
     SystemMean,
+    TieRange,
+    UnjudgedEffect,
     Verdict,
 )
-from beir_eval.comparison.robustness.tables import trust_notes, trust_section
 from beir_eval.comparison.tables import differences_table, to_latex, to_markdown, to_table
+from beir_eval.comparison.ties import ties_section
+from beir_eval.comparison.unjudged.tables import unjudged_notes, unjudged_section
 from beir_eval.comparison.validation import (
     check_among,
     check_differences,
@@ -96,10 +98,12 @@ class Comparison(Saved):
         differences: the difference of every pair on every measure, with evidence and verdict.
         settings: the settings of tests, corrections and verdicts.
         left_out: {system: number of its queries that another system lacks}.
-        trust: what unjudged documents and ties could change about each difference; only judged
-            shares if the runs are not known; None if it was not computed.
+        unjudged: what unjudged documents could change about each difference; only judged shares if
+            the runs are not known; None if it was not computed.
         to_judge: for each measure the unjudged documents that could change the differences most, at
             most 1,000; None if they were not computed.
+        ties: the means of systems with equal scores under other orders of these, measure by
+            measure; empty if there are none, or if they were not computed.
         likeness: how alike the top documents of each pair are; None if it was not computed.
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
@@ -142,8 +146,9 @@ class Comparison(Saved):
     differences: tuple[Difference, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int] = Field(default_factory=dict)
-    trust: tuple[PairTrust, ...] | None = None
+    unjudged: tuple[UnjudgedEffect, ...] | None = None
     to_judge: tuple[DocumentToJudge, ...] | None = None
+    ties: tuple[TieRange, ...] = ()
     likeness: tuple[Likeness, ...] | None = None
     custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
         default_factory=dict
@@ -207,9 +212,14 @@ class Comparison(Saved):
             )
             check_differences("on_common_queries.differences", on_common, custom)
         check_among(
-            "trust",
-            ((pair.measure, pair.system, pair.against) for pair in self.trust or ()),
+            "unjudged",
+            ((pair.measure, pair.system, pair.against) for pair in self.unjudged or ()),
             ((pair.measure, pair.system, pair.against) for pair in self.differences),
+        )
+        check_among(
+            "ties",
+            ((ties.measure, ties.system) for ties in self.ties),
+            product(self.measures, self.systems),
         )
         check_among("likeness", map(pair_of, self.likeness or ()), pairs)
         unknown = {document.measure for document in self.to_judge or ()} - set(self.measures)
@@ -418,13 +428,14 @@ class Comparison(Saved):
 
         Raises:
             NotEvaluatedError: the measure was not compared, or the documents are not known: only
-                ``compare_runs`` with trust=True finds them, for few enough systems.
+                ``compare_runs`` with unjudged=True finds them, for measures of which
+                each document has a weight: sums over documents, MRR and Success.
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
         name = self.measures[0] if measure is None else self._measure_name(measure)
         if self.to_judge is None:
-            msg = "documents to judge are known to compare_runs(qrels, runs) with trust=True"
+            msg = "documents to judge are known to compare_runs(qrels, runs) with unjudged=True"
             raise NotEvaluatedError(msg)
         return [document for document in self.to_judge if document.measure == name][:n]
 
@@ -568,11 +579,12 @@ class Comparison(Saved):
         return chance_table(self)
 
     def to_markdown(self) -> str:
-        """Return warnings, gate, verdicts, means, differences, trust and notes as Markdown."""
+        """Return warnings, gate, verdicts, means, differences and the rest as Markdown."""
         warnings = self.warnings()
         gate = f"{gate_markdown(self.gate, self.differences)}\n" if self.gate else ""
         notes = markdown_list(self.notes()[len(warnings) :])
-        sections = f"{to_markdown(self)}{trust_section(self)}{likeness_section(self)}"
+        unjudged = f"{unjudged_section(self)}{ties_section(self)}"
+        sections = f"{to_markdown(self)}{unjudged}{likeness_section(self)}"
         return f"{warnings_markdown(warnings)}{gate}{sections}\n{notes}"
 
     def notes(self) -> list[str]:
@@ -581,7 +593,7 @@ class Comparison(Saved):
             *self.warnings(),
             *notes_of(self),
             *cautions_on(self),
-            *trust_notes(self),
+            *unjudged_notes(self),
             *likeness_notes(self),
         ]
 

@@ -28,23 +28,6 @@ DIFFERENCE_NOTES = (
     "margin: the smallest difference you consider meaningful",
     "effect: d_z, the mean difference in standard deviations of the differences between queries",
 )
-TRUST_NOTES = (
-    "top: how deep unjudged documents are looked at",
-    (
-        "bounds: of the difference, if each of these documents were relevant, with the highest "
-        "grade, or stayed as it is"
-    ),
-    ("verdict flip: whether such documents could change the verdict; not known: neither was shown"),
-    (
-        "expected: the difference if these documents were relevant as often as judged ones at the "
-        "same rank, with its interval; unjudged ones usually are less often"
-    ),
-    (
-        "condensed: the difference without unjudged documents; others then move up, so it may lie "
-        "outside the bounds"
-    ),
-    "ties: the mean with relevant documents last and first among equal scores",
-)
 
 
 # The verdict

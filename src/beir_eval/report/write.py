@@ -16,9 +16,10 @@ from beir_eval.comparison.checkpoints.result import CheckpointCurve
 from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.robustness.tables import robustness_sentences, trust_table
 from beir_eval.comparison.slices.result import SlicedComparison
 from beir_eval.comparison.tables import differences_table
+from beir_eval.comparison.ties import ties_table
+from beir_eval.comparison.unjudged.tables import unjudged_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
 from beir_eval.display import charts
@@ -272,8 +273,8 @@ _EMPTY_CONTENT: dict[str, Any] = {
     "difference_figures": (),
     "folded_figures": (),
     "comparison_notes": (),
-    "trust": None,
-    "trust_notes": (),
+    "unjudged": None,
+    "ties": None,
     "likeness": None,
     "likeness_depth": None,
     "to_judge": None,
@@ -291,7 +292,7 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
         "headline": narrative.headline_of_report(comparison),
         # Like the headline it is about the first measure, perhaps with others of the same verdicts.
         "common_headline": next(iter(common_headlines(comparison)), None),
-        "evidence": narrative.evidence(limited, [*cautions, *robustness_sentences(limited)]),
+        "evidence": narrative.evidence(limited, cautions),
         "gate": narrative.gate(comparison.gate),
         "means": means_table.means_of_comparison(comparison, results),
         "differences": differences_table(limited),
@@ -303,8 +304,8 @@ def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str,
             *narrative.DIFFERENCE_NOTES,
         ],
         "counted": _counted_notes(comparison, results),
-        "trust": trust_table(limited) if limited.trust else None,
-        "trust_notes": narrative.TRUST_NOTES if limited.trust else (),
+        "unjudged": unjudged_table(limited) if limited.unjudged else None,
+        "ties": ties_table(limited) if limited.ties else None,
         "likeness": likeness_table(comparison) if comparison.likeness else None,
         "likeness_depth": comparison.likeness[0].k if comparison.likeness else None,
         "to_judge": narrative.to_judge_table(comparison),
@@ -350,9 +351,9 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
         update={
             "measures": measures,
             "differences": tuple(_select_records(comparison.differences, keys)),
-            "trust": None
-            if comparison.trust is None
-            else tuple(_select_records(comparison.trust, keys)),
+            "unjudged": None
+            if comparison.unjudged is None
+            else tuple(_select_records(comparison.unjudged, keys)),
         }
     )
 
@@ -418,7 +419,7 @@ def _benchmark_content(
 
 def _section_links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (id, heading) of the sections that the page has."""
-    has_trust = content["trust"] or content["likeness"] or content["to_judge"]
+    has_trust = content["unjudged"] or content["ties"] or content["likeness"] or content["to_judge"]
     sections = {
         "across": "Average over data sets" if content["across"] else "",
         "means": "Means",

@@ -5,8 +5,8 @@ grade, from 0 to the highest, each unjudged document of the collection has, retr
 in all systems. For each end there is a completion that goes far in its direction.
 
 With N the difference of the numerators of ``Formula`` and I the denominator, the highest N / I is
-the root λ of max(N − λ·I) = 0. For λ ≥ 0 each layer takes, of the unjudged documents in the order of
-their difference of w, the first t that maximise its part, and layers are nested because norm
+the root λ of max(N − λ·I) = 0. For λ ≥ 0 each layer takes, of the unjudged documents in the order
+of their difference of w, the first t that maximise its part, and layers are nested because norm
 flattens; so this end is exact. If N ≤ 0 under every completion, the highest N divided by the limit
 of I is an end that may not be reached. Documents below the cutoff, and those that nobody retrieved,
 are in I only. Grades between two levels are covered, since N − λ·I is an integral over levels.
@@ -16,7 +16,7 @@ Of a measure of the first relevant document a single document decides, so both e
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,31 @@ _ROUNDING = 1e-12
 _CLOSE = 1e-9
 
 
+def can_be_bounded(measure: Measure, max_grade: float) -> bool:
+    """Return whether more relevant documents mean a higher score, and their gain is known.
+
+    Args:
+        measure: the measure.
+        max_grade: the highest grade of the qrels, which a table of gains must contain.
+    """
+    parameters: dict[str, Any] = dict(measure.parameters)
+    gain, highest = parameters.get("gain"), max(max_grade, parameters.get("rel") or 0.0)
+    return measure.has_tie_extremes and (not isinstance(gain, tuple) or highest in dict(gain))
+
+
+def is_as_observed(pool: Pool, measure: Measure, observed: Floats, compared: Mask) -> bool:
+    """Return whether the pool gives the observed scores, so that it gives those of completions.
+
+    Args:
+        pool: the documents.
+        measure: the measure.
+        observed: the scores of all systems, f8[S, Q].
+        compared: the queries that are compared, bool[Q].
+    """
+    scores = pool.scores(range(len(pool.systems)), measure, np.full(len(pool.row), np.nan))
+    return np.allclose(scores[:, compared], observed[:, compared], rtol=0, atol=_CLOSE)
+
+
 class Bounds:
     """The differences that unjudged documents could cause, on one measure.
 
@@ -47,12 +72,13 @@ class Bounds:
             are of use.
     """
 
-    def __init__(self, pool: Pool, measure: Measure, compared: Mask) -> None:
+    def __init__(self, pool: Pool, measure: Measure, observed: Floats, compared: Mask) -> None:
         """Compute the numerators of all systems.
 
         Args:
             pool: the documents.
             measure: the measure.
+            observed: the scores of all systems, f8[S, Q].
             compared: the queries that are compared, bool[Q].
         """
         self._row, self._position = pool.row, position_in_row(pool.row)
@@ -95,11 +121,16 @@ class Bounds:
                     else:
                         self._numerators[layer, system] += np.bincount(row, values, num_queries)
         has_repeats = max(map(len, pool.systems)) > 1
-        self.is_known = (measure.is_additive or (self._is_first and not has_repeats)) and np.allclose(
-            self._observed()[:, compared],
-            pool.scores(range(num_systems), measure, np.full(len(pool.row), np.nan))[:, compared],
-            rtol=0,
-            atol=_CLOSE,
+        has_formula = measure.is_additive or (self._is_first and not has_repeats)
+        lengths = np.unique(
+            np.concatenate([run.num_retrieved[compared] for runs in pool.systems for run in runs])
+        )
+        self.is_known = (
+            has_formula
+            and formula.holds_for_lengths(lengths[lengths > 0])
+            and np.allclose(
+                self._observed()[:, compared], observed[:, compared], rtol=0, atol=_CLOSE
+            )
         )
 
     def _observed(self) -> Floats:
@@ -226,7 +257,9 @@ class Bounds:
         np.put_along_axis(place, order, ascending, axis=2)
         place = place[:, self._row, self._position]
         grades = np.zeros(place.shape)
-        for level, of_layer in zip([*self._formula.levels[:-1], self._formula.top_grade], size):
+        for level, of_layer in zip(
+            [*self._formula.levels[:-1], self._formula.top_grade], size, strict=True
+        ):
             grades[place < of_layer[:, self._row]] = level
         return grades
 

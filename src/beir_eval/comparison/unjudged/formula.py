@@ -4,8 +4,8 @@
 
 Layer l holds the documents of grade l or more, n_l of them in the qrels, and inc_l is its gain
 above the layer below. The ideal DCG is such a sum too, because the documents of a layer are the
-first of the ideal ranking: norm(n) = Σ_{i ≤ n} w(i). Binary measures have one layer. Of a measure of
-the first relevant document (``Definition.first_relevant``) the score is the largest w instead.
+first of the ideal ranking: norm(n) = Σ_{i ≤ n} w(i). Binary measures have one layer. Of a measure
+of the first relevant document (``Definition.first_relevant``) the score is the largest w instead.
 
 w and norm come from the measure's scores of rankings with one relevant document, so that no measure
 is defined twice.
@@ -71,25 +71,40 @@ class Formula:
         # Sums of gains are not divided by an ideal.
         is_sum_of_gains = "gain" in defaults and measure.bounds is None
         scale = float(self.increments.sum()) if is_sum_of_gains else 1.0
+        self._measure, self._score_of_first = measure, float(scores[0])
         self.weights = np.concatenate([[0.0], scores / scale, [0.0]])
         self.norms = self._norms(measure, max(most, 1))
         self.is_divided = not bool((self.norms[1:] == 1).all())
         self.norms[0] = 0.0 if self.is_divided else 1.0
 
-    def _scores_of_one(self, measure: Measure, ranks: Ints, numbers: Ints, length: int) -> Floats:
+    def holds_for_lengths(self, lengths: Ints) -> bool:
+        """Return whether the weights are the same in rankings of other lengths.
+
+        Args:
+            lengths: numbers of documents, above 0, i8[N].
+        """
+        first = np.ones_like(lengths)
+        scores = self._scores_of_one(self._measure, first, first, lengths)
+        return bool((scores == scores[-1:]).all()) and (
+            not len(scores) or bool(np.isclose(scores[-1], self._score_of_first))
+        )
+
+    def _scores_of_one(
+        self, measure: Measure, ranks: Ints, numbers: Ints, lengths: Ints | int
+    ) -> Floats:
         """Return the scores of rankings with one relevant document, f8[N].
 
         Args:
             measure: the measure.
             ranks: its rank, i8[N].
             numbers: how many relevant documents the qrels have, i8[N].
-            length: the length of the rankings.
+            lengths: the length of each ranking, or of all, i8[N].
         """
         query = np.arange(len(ranks))
         row = rows_from_lengths(numbers)
         matrix = RelevanceMatrix(
             ("",) * len(ranks),
-            np.full(len(ranks), length),
+            np.broadcast_to(lengths, ranks.shape),
             self.top_grade,
             Cells(query, ranks, np.full(len(ranks), self.top_grade)),
             Cells(row, position_in_row(row) + 1, np.full(len(row), self.top_grade)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import position_in_row, rows_from_lengths
+from beir_eval.core.arrays import position_in_row
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import drop_documents, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
@@ -91,7 +91,7 @@ class Pool:
 
         Args:
             runs: the runs of each system. [S][repeats]
-            settings: how they were evaluated; ties must not be "best" or "worst", which need grades.
+            settings: how they were evaluated; not ties="best" or "worst", which need grades.
         """
         if settings.duplicates == "error":  # the evaluation has already raised
             settings = replace(settings, duplicates="keep")
@@ -192,21 +192,6 @@ class Pool:
         order = np.lexsort((rank, row))
         cells = Cells(row[order], rank[order], grade[order])
         return RelevanceMatrix(self.query_ids, ranks.num_retrieved, highest, cells, ideal)
-
-    def judged_share(self, system: int, depth: int | None) -> float | None:
-        """Return the share of a system's documents that are judged; None if it has none.
-
-        A negative grade ("pooled but unjudged") is not judged.
-
-        Args:
-            system: its index.
-            depth: down to which rank; None for the whole rankings, as far as they are known.
-        """
-        judged = retrieved = 0
-        for ranks in self.systems[system]:
-            judged += int(np.count_nonzero(ranks.judged.upto(depth).grade >= 0))
-            retrieved += int(np.minimum(ranks.num_retrieved, depth or np.inf).sum())
-        return judged / retrieved if retrieved else None
 
     @property
     def longest(self) -> int:

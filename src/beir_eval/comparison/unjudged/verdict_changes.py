@@ -3,12 +3,12 @@
 "cannot" follows from bounds of the differences that hold under every completion; "could" from one
 completion whose scores were computed. What neither decides is "not known".
 
-Let u = Σx / ‖x‖ for the differences x of a pair. The sign-flip p is monotone in every difference, so
-its values at the ends of the bounds bound it. t increases with u. Of the sign vectors, at most the
-share D·2·tail(u) gives a family of D pairs a statistic that reaches u, whatever the differences of
-the other pairs are, because Σ ±x / ‖x‖ is a Rademacher sum: tail(u) = exp(−u²/2) (Hoeffding,
-Probability inequalities for sums of bounded random variables, JASA 58, 1963). That holds for centred
-differences too.
+Let u = Σx / ‖x‖ for the differences x of a pair. The sign-flip p is monotone in every difference,
+so its values at the ends of the bounds bound it. t increases with u. Of the sign vectors, at most
+the share D·2·tail(u) gives a family of D pairs a statistic that reaches u, whatever the differences
+of the other pairs are, because Σ ±x / ‖x‖ is a Rademacher sum: tail(u) = exp(−u²/2) (Hoeffding,
+Probability inequalities for sums of bounded random variables, JASA 58, 1963). That holds for
+centred differences too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.significance import correct
-from beir_eval.significance.equivalence import smallest_margin
 from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.validation import is_at_most
 
@@ -51,21 +50,24 @@ class VerdictTests:
         verdicts: as observed. [D]
         keys: of the queries, by which signs are drawn, u8[Q].
         settings: the test, the correction, the level and the margin.
-        score_range: the highest possible score minus the lowest; None if there is no such number.
+        may_be_equal: whether so many queries can show equality, bool[D].
         signs: the sign vectors of the test.
+        has_clusters: whether queries are related.
     """
 
     verdicts: np.ndarray
     keys: Keys
     settings: ComparisonSettings
-    score_range: float | None
+    may_be_equal: Mask
     signs: SignVectors
+    has_clusters: bool
 
     @property
     def can_be_decided(self) -> bool:
         """Whether anything is known of verdicts by this test and correction."""
         return (
             self.settings.test in ("sign_flip", "t")
+            and not self.has_clusters
             and self.settings.has_flips_tested
             and self.correction in (*_OF_P, *_OF_LARGEST)
         )
@@ -107,16 +109,9 @@ class VerdictTests:
             share = np.minimum(2 * count * np.exp(-(ratio**2) / 2), 1.0)
             draws = self.signs.draws
             share += _STANDARD_ERRORS * (np.sqrt(np.minimum(share, 0.5) / draws) + 1 / draws)
-            return (share <= alpha) & is_at_most(p, alpha)
+            return np.asarray((share <= alpha) & is_at_most(p, alpha))
         factor = 1 if self.correction == "none" else count
         return np.asarray(is_at_most(np.minimum(p * factor, 1.0), alpha))
-
-    def may_be_equal(self, num_queries: int) -> bool:
-        """Return whether so many queries can show equality."""
-        return self.score_range is None or (
-            smallest_margin(num_queries, alpha=self.settings.alpha, score_range=self.score_range)
-            <= self.settings.margin
-        )
 
 
 def verdict_changes(
@@ -178,12 +173,13 @@ def cannot_change(tests: VerdictTests, low: Floats, high: Floats) -> Mask:
     else:
         is_always = is_at_most(correct(p_most, tests.correction), alpha)
         is_never = ~is_at_most(correct(p_least, tests.correction), alpha)
-    stays_undecided = is_never & (not tests.may_be_equal(low.shape[1]))
-    return np.select(
+    stays_undecided = is_never & ~tests.may_be_equal
+    is_same: Mask = np.select(
         [tests.verdicts == "better", tests.verdicts == "worse", tests.verdicts == "undecided"],
         [is_always & is_above, is_always & is_below, stays_undecided],
         default=False,
-    ).astype(np.bool_)
+    )
+    return is_same
 
 
 def _is_changed(tests: VerdictTests, pairs: Ints, rows: Floats) -> Mask:
@@ -199,17 +195,19 @@ def _is_changed(tests: VerdictTests, pairs: Ints, rows: Floats) -> Mask:
     # No correction lowers p.
     is_lost = ~is_at_most(p_least, tests.settings.alpha)
     is_gained = tests.is_significant(p_most, np.abs(ratio_of(rows))) & (np.abs(means) > _TINY)
-    return np.select(
+    is_other: Mask = np.select(
         [observed == "better", observed == "worse", observed == "equal"],
         [(means <= 0) | is_lost, (means >= 0) | is_lost, np.abs(means) > tests.settings.margin],
         default=is_gained,
-    ).astype(np.bool_)
+    )
+    return is_other
 
 
 def ratio_of(rows: Floats) -> Floats:
     """Return u = Σx / ‖x‖ of differences, 0 if all are 0: f8[R, Q] -> f8[R]."""
     norm = np.linalg.norm(rows, axis=1)
-    return np.divide(rows.sum(axis=1), norm, out=np.zeros(len(rows)), where=norm > 0)
+    ratio: Floats = np.divide(rows.sum(axis=1), norm, out=np.zeros(len(rows)), where=norm > 0)
+    return ratio
 
 
 def _largest_ratio(low: Floats, high: Floats) -> Floats:
@@ -217,14 +215,15 @@ def _largest_ratio(low: Floats, high: Floats) -> Floats:
     sums = np.maximum(high.sum(axis=1), -low.sum(axis=1))
     norms = np.linalg.norm(np.clip(0.0, low, high), axis=1)
     largest = np.full(len(low), np.sqrt(low.shape[1]))
-    return np.minimum(np.divide(sums, norms, out=largest.copy(), where=norms > 0), largest)
+    ratio: Floats = np.divide(sums, norms, out=largest.copy(), where=norms > 0)
+    return np.asarray(np.minimum(ratio, largest))
 
 
 def smallest_ratio(low: Floats, high: Floats) -> Floats:
     """Return lower bounds of u = Σx / ‖x‖ over boxes in which Σx > 0, f8[D].
 
-    For every norm t > 0, ‖x‖ ≤ (‖x‖² / t + t) / 2, so u ≥ r if Σ min(x − r·x² / 2t) ≥ r·t / 2, where
-    each minimum is at an end. r is found by bisection for several t, and the best counts.
+    For every norm t > 0, ‖x‖ ≤ (‖x‖² / t + t) / 2, so u ≥ r if Σ min(x − r·x² / 2t) ≥ r·t / 2,
+    where each minimum is at an end. r is found by bisection for several t, and the best counts.
 
     Args:
         low: the lowest differences, f8[D, Q].
@@ -245,7 +244,7 @@ def smallest_ratio(low: Floats, high: Floats) -> Floats:
             holds = sums >= middle * norm / 2
             begin, end = np.where(holds, middle, begin), np.where(holds, end, middle)
         best = np.maximum(best, begin)
-    return best - _MARGIN
+    return np.asarray(best - _MARGIN)
 
 
 def _t_p(ratio: Floats, num_queries: int) -> Floats:

@@ -1,0 +1,109 @@
+"""How far the order of equal scores decides the means of the systems of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from beir_eval.comparison.records import TieRange
+from beir_eval.core.arrays import exact_sum
+from beir_eval.core.relevance_matrix import relate
+from beir_eval.display.tables import Table, score_text
+from beir_eval.measures import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.unjudged.analysis import EvaluatedRuns
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.evaluation.result import EvaluationResult
+
+
+def tie_ranges(comparison: Comparison, evaluated: EvaluatedRuns) -> Iterator[TieRange]:
+    """Yield the ranges of the means of systems whose judged documents share scores with others.
+
+    Measures without such extremes have none, and neither has any measure with ties="trec_eval9",
+    which compares scores in another precision.
+
+    Args:
+        comparison: the comparison, with its scores.
+        evaluated: its runs and their results.
+    """
+    measures = [name for name in comparison.measures if parse(name).has_tie_extremes]
+    settings = evaluated.settings
+    if settings.ties == "trec_eval9" or settings.order == "given" or not measures:
+        return
+    of_systems = {
+        system: (
+            _matrices(evaluated, system, replace(settings, ties="worst")),
+            _matrices(evaluated, system, replace(settings, ties="best")),
+        )
+        for system in comparison.systems
+        if any(map(_has_ties, evaluated.results[system]))
+    }
+    for name in measures:
+        compared = ~np.isnan(comparison.scores[name].array).any(axis=0)
+        for system, (worst, best) in of_systems.items():
+            low, high = (
+                exact_sum(
+                    np.mean([parse(name).scores(matrix) for matrix in matrices], axis=0)[
+                        _rows_of(comparison, matrices[0])[compared]
+                    ]
+                )
+                / int(compared.sum())
+                for matrices in (worst, best)
+            )
+            yield TieRange(measure=name, system=system, low=low, high=high)
+
+
+def _has_ties(result: EvaluationResult) -> bool:
+    return result.counted is not None and result.counted.tied_documents > 0
+
+
+def _matrices(
+    evaluated: EvaluatedRuns, system: str, settings: EvaluationSettings
+) -> Sequence[RelevanceMatrix]:
+    """Return the matrix of each run of a system under another tie rule."""
+    return [relate(evaluated.qrels, run, settings)[0] for run in evaluated.runs[system]]
+
+
+def _rows_of(comparison: Comparison, matrix: RelevanceMatrix) -> np.ndarray:
+    """Return the row of each query of the comparison in a matrix, i8[Q]."""
+    row_of = {query_id: row for row, query_id in enumerate(matrix.query_ids)}
+    return np.array([row_of[query_id] for query_id in comparison.query_ids], dtype=np.int64)
+
+
+def ties_table(comparison: Comparison) -> Table:
+    """Return a table of the ranges, a row for each system and measure."""
+    return Table(
+        ("measure", "system", "relevant last", "relevant first"),
+        [
+            (ties.measure, ties.system, score_text(ties.low), score_text(ties.high))
+            for ties in comparison.ties
+        ],
+    )
+
+
+def ties_section(comparison: Comparison) -> str:
+    """Return the table as a section of Markdown; "" if no scores are equal."""
+    if not comparison.ties:
+        return ""
+    return f"\n### {TIES_TITLE}\n\n{ties_table(comparison).markdown()}\n"
+
+
+#: What the table shows.
+TIES_TITLE = "Means with other orders of equal scores"
+
+
+def widest_ties(comparison: Comparison) -> Mapping[str, TieRange]:
+    """Return {system: its range on the first measure} where it is wider than the margin."""
+    return {
+        ties.system: ties
+        for ties in comparison.ties
+        if ties.measure == comparison.measures[0]
+        and ties.high - ties.low > comparison.settings.margin
+    }

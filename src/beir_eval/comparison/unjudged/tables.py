@@ -1,0 +1,140 @@
+"""What unjudged documents could change, as a table, a section of Markdown and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.verdict_sentences import UNKNOWN, signed_range_text, signed_text
+from beir_eval.display.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from beir_eval.comparison.records import UnjudgedEffect
+    from beir_eval.comparison.result import Comparison
+
+#: What the table shows.
+UNJUDGED_TITLE = "What unjudged documents could change"
+_COLUMNS = (
+    "measure",
+    "system",
+    "against",
+    "top",
+    "judged",
+    "against judged",
+    "worst cases of the difference",
+    "could the verdict change",
+)
+#: A verdict that could change is a caution if of both systems at least this share is judged.
+_MOSTLY_JUDGED = 0.5
+_COUNTED = {"could": "could change", "cannot": "cannot", "not known": "not known"}
+
+
+def unjudged_table(comparison: Comparison) -> Table:
+    """Return a table of what unjudged documents could change, one row for each pair."""
+    return Table(_COLUMNS, [_cells(effect) for effect in comparison.unjudged or ()])
+
+
+def unjudged_section(comparison: Comparison) -> str:
+    """Return the table as a section of Markdown; "" if nothing is known of unjudged documents."""
+    if not comparison.unjudged:
+        return ""
+    return f"\n### {UNJUDGED_TITLE}\n\n{unjudged_table(comparison).markdown()}\n"
+
+
+def unjudged_summary(comparison: Comparison) -> str:
+    """Return how many verdicts unjudged documents could change; "" if nothing is known of them."""
+    effects = comparison.unjudged or ()
+    if not effects or comparison.to_judge is None:
+        return ""
+    if len(effects) == 1:
+        return _sentence(effects[0])
+    changes = [effect.verdict_change for effect in effects]
+    if set(changes) == {"not known"}:
+        return "Whether unjudged documents could change these verdicts is not known."
+    counts = [
+        f"{changes.count(change)} {phrase}"
+        for change, phrase in _COUNTED.items()
+        if change in changes
+    ]
+    return f"unjudged documents: of {len(changes)} verdicts, {', '.join(counts)}"
+
+
+def unjudged_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield how to read the table, or why it has judged shares only."""
+    effects = comparison.unjudged or ()
+    if not effects:
+        return
+    if comparison.to_judge is None:
+        yield (
+            "results hold no judgements: beyond the judged shares, what unjudged documents could "
+            "change is known to compare_runs(qrels, runs), and how alike the systems rank to it or "
+            "with keep_top; keep the runs"
+        )
+        return
+    if any(effect.low is not None for effect in effects):
+        yield (
+            "worst cases: however any unjudged documents of the collection are judged, retrieved "
+            "or not, with grades up to the highest of the qrels, the difference of the means lies "
+            "between them"
+        )
+    unbounded = dict.fromkeys(effect.measure for effect in effects if effect.low is None)
+    if unbounded:
+        yield (
+            f"{', '.join(unbounded)}: no worst cases are known; a verdict that could change is "
+            "shown by judgements that change it"
+        )
+
+
+def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on verdicts that could change although most of the top is judged.
+
+    Where little is judged, as on qrels with one judged document a query, nearly every verdict
+    could: that is no news.
+    """
+    effects = comparison.unjudged or ()
+    could = [
+        effect
+        for effect in effects
+        if effect.verdict_change == "could"
+        and min(effect.judged or 0.0, effect.judged_against or 0.0) >= _MOSTLY_JUDGED
+    ]
+    if could and len(effects) == 1:
+        yield _sentence(could[0])
+    elif could:
+        named = [f"{effect.system} vs {effect.against} on {effect.measure}" for effect in could]
+        more = f" and {len(named) - MOST_NAMED} more" if named[MOST_NAMED:] else ""
+        yield (
+            "although most documents in the top are judged, unjudged ones could change "
+            f"{len(could)} of {len(effects)} verdicts: {', '.join(named[:MOST_NAMED])}{more}"
+        )
+
+
+def _sentence(effect: UnjudgedEffect) -> str:
+    if effect.verdict_change == "cannot":
+        return "Unjudged documents cannot change this verdict."
+    if effect.verdict_change == "not known":
+        return "Whether unjudged documents could change this verdict is not known."
+    ends = ""
+    if effect.low is not None and effect.high is not None:
+        ends = f" (worst cases: {signed_text(effect.low)} and {signed_text(effect.high)})"
+    return f"Unjudged documents could change this verdict{ends}."
+
+
+def _cells(effect: UnjudgedEffect) -> tuple[str, ...]:
+    is_bounded = effect.low is not None and effect.high is not None
+    return (
+        effect.measure,
+        effect.system,
+        effect.against,
+        "all" if effect.depth is None else str(effect.depth),
+        _percent(effect.judged),
+        _percent(effect.judged_against),
+        signed_range_text(effect.low or 0.0, effect.high or 0.0) if is_bounded else UNKNOWN,
+        effect.verdict_change,
+    )
+
+
+def _percent(share: float | None) -> str:
+    return UNKNOWN if share is None else f"{share:.1%}"
