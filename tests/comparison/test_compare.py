@@ -540,8 +540,8 @@ def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
 @pytest.mark.parametrize(
     ("field", "change", "message"),
     [
-        ("trust", {"measure": "MAP"}, "trust: repeated, or not of this comparison: ('MAP'"),
-        ("trust", {"system": "base", "against": "good"}, "trust: repeated, or not of this"),
+        ("unjudged", {"measure": "MAP"}, "unjudged: repeated, or not of this comparison: ('MAP'"),
+        ("unjudged", {"system": "base", "against": "good"}, "unjudged: repeated, or not of this"),
         ("likeness", {"against": "nobody"}, "likeness: repeated, or not of this comparison"),
         ("to_judge", {"measure": "MAP"}, "to_judge: not a measure of this comparison: 'MAP'"),
     ],
@@ -668,12 +668,12 @@ def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
         "nearly": ranked([2, *[3] * 29]),
         "base": ranked([3] * 30),
     }
-    together = compare_runs(qrels_for(30), runs, "MRR", baseline="base", trust=False)
+    together = compare_runs(qrels_for(30), runs, "MRR", baseline="base", unjudged=False)
     backwards = dict(reversed(runs.items()))
-    reversed_order = compare_runs(qrels_for(30), backwards, "MRR", baseline="base", trust=False)
+    reversed_order = compare_runs(qrels_for(30), backwards, "MRR", baseline="base", unjudged=False)
     for name in runs.keys() - {"base"}:
         pair = {"base": runs["base"], name: runs[name]}
-        alone = compare_runs(qrels_for(30), pair, "MRR", baseline="base", trust=False)
+        alone = compare_runs(qrels_for(30), pair, "MRR", baseline="base", unjudged=False)
         p = alone.difference("MRR", name).p
         assert p == together.difference("MRR", name).p == reversed_order.difference("MRR", name).p
     assert together.difference("MRR", "nearly").exact

@@ -202,7 +202,7 @@ def test_a_result_of_evaluate_and_one_from_elsewhere_are_compared_and_the_notes_
     for words in ("scores of theirs", "judgements and settings", "not known"):
         assert words in note
     # MRR has no cutoff, and results count judged documents at cutoffs only.
-    assert [(pair.judged, pair.judged_against) for pair in comparison.trust] == [(None, None)]
+    assert [(pair.judged, pair.judged_against) for pair in comparison.unjudged] == [(1.0, None)]
     assert comparison.likeness is None
     # What is known of the others is still compared.
     skipped = evaluate(qrels, {q: {"a": 1} for q in qrels}, ["MRR"], missing="skip", name="third")
@@ -216,7 +216,7 @@ def test_scores_from_elsewhere_alone_have_no_analysis_of_documents(tmp_path):
         given_scores("B", FASTER, measure="our MRR"),
     )
     comparison = compare([first, second])
-    assert comparison.trust is None
+    assert comparison.unjudged is None
     assert not any("judgements:" in note for note in comparison.notes())
     comparison.save(tmp_path / "comparison.json")
     loaded = Comparison.load(tmp_path / "comparison.json")

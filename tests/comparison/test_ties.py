@@ -1,0 +1,67 @@
+"""How far the order of equal scores decides the means of the systems of a comparison."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import Run, compare_runs, evaluate
+from strategies import QUERY_IDS, judged, ranking
+
+#: Made runs look like mistakes, which they are not here.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+
+
+def test_the_range_goes_from_the_worst_to_the_best_order():
+    qrels = {"q1": {"r": 1, "n": 0}, "q2": {"r": 1}}
+    tied = {"q1": {"r": 1.0, "x": 1.0, "n": 1.0}, "q2": {"r": 1.0}}
+    plain = {"q1": {"r": 2.0, "x": 1.0}, "q2": {"r": 1.0}}
+    comparison = compare_runs(qrels, {"plain": plain, "tied": tied}, ["MRR", "Judged@2"])
+    [ties] = comparison.ties
+    assert (ties.measure, ties.system) == ("MRR", "tied")
+    assert (ties.low, ties.high) == ((1 / 3 + 1) / 2, 1)
+    assert "| MRR     |   tied |        0.6667 |         1.0000 |" in comparison.to_markdown()
+
+
+@pytest.mark.parametrize("policies", [{"ties": "trec_eval9"}, {"order": "given"}])
+def test_there_is_no_tie_interval_with_trec_eval9_or_the_given_order(policies):
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    tied = {"q1": {"r": 1.0, "x": 1.0}, "q2": {"r": 1.0}}
+    comparison = compare_runs(qrels, {"a": tied, "b": tied}, "MRR", **policies)
+    assert comparison.ties == ()
+
+
+def test_rankings_without_scores_have_no_tie_interval():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    run = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    assert compare_runs(qrels, {"a": run, "b": run}, "MRR").ties == ()
+
+
+@settings(max_examples=settings.default.max_examples // 2)
+@given(
+    st.dictionaries(st.sampled_from(QUERY_IDS[:3]), judged(), min_size=2, max_size=3),
+    st.data(),
+    st.sampled_from(["trec_eval", "input"]),
+    st.sampled_from(["nDCG@3", "MRR", "MAP@4", "Rprec"]),
+)
+def test_the_ends_are_the_means_of_evaluations_with_ties_worst_and_best(qrels, data, ties, measure):
+    runs = {
+        name: [{query: data.draw(ranking()) for query in qrels} for _ in range(repeats)]
+        for name, repeats in (("a", 1), ("b", 2))
+    }
+    comparison = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, ties=ties)
+    for found in comparison.ties:
+        low, high = (
+            np.mean(
+                [evaluate(qrels, run, measure, ties=extreme)[measure] for run in runs[found.system]]
+            )
+            for extreme in ("worst", "best")
+        )
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+        assert found.low - 1e-12 <= comparison.mean(measure, found.system).mean
+        assert comparison.mean(measure, found.system).mean <= found.high + 1e-12
+    assert {ties.system for ties in comparison.ties} <= {
+        name
+        for name, repeats in runs.items()
+        if any(len(set(docs.values())) < len(docs) for run in repeats for docs in run.values())
+    }
