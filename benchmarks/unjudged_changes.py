@@ -106,7 +106,9 @@ def try_cases(num_cases: int, num_completions: int) -> None:
         for effect in comparison.unjudged:
             counts[effect.verdict_change] += 1
             counts["bounds"] += effect.low is not None
-        counts["unconfirmed"] += len(list(unconfirmed(case, comparison)))
+        for text in unconfirmed(case, comparison):
+            counts["unconfirmed"] += 1
+            print(f"seed {seed}: unconfirmed: {text}; {case.settings}")
         for _ in range(num_completions):
             completion = case.completion(rng, int(rng.integers(1, 4)))
             found = list(refutations(case, comparison, completion))

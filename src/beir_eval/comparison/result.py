@@ -102,8 +102,8 @@ class Comparison(Saved):
             the runs are not known; None if it was not computed.
         to_judge: for each measure the unjudged documents that could change the differences most, at
             most 1,000; None if they were not computed.
-        ties: the means of systems with equal scores under other orders of these, measure by
-            measure; empty if there are none, or if they were not computed.
+        ties: the means of the systems that depend on the order of equal scores, measure by measure;
+            empty if there are none, or if they were not computed.
         likeness: how alike the top documents of each pair are; None if it was not computed.
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.

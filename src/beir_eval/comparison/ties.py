@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def tie_ranges(comparison: Comparison, evaluated: EvaluatedRuns) -> Iterator[TieRange]:
-    """Yield the ranges of the means of systems whose judged documents share scores with others.
+    """Yield the ranges of the means of the systems whose mean depends on the order of equal scores.
 
     Measures without such extremes have none, and neither has any measure with ties="trec_eval9",
     which compares scores in another precision.
@@ -57,7 +57,8 @@ def tie_ranges(comparison: Comparison, evaluated: EvaluatedRuns) -> Iterator[Tie
                 / int(compared.sum())
                 for matrices in (worst, best)
             )
-            yield TieRange(measure=name, system=system, low=low, high=high)
+            if low < high:
+                yield TieRange(measure=name, system=system, low=low, high=high)
 
 
 def _has_ties(result: EvaluationResult) -> bool:

@@ -80,6 +80,20 @@ def test_documents_below_rank_10_could_change_a_verdict_on_average_precision():
     assert "Unjudged documents could change this verdict." in str(comparison)
 
 
+def test_equal_differences_have_the_p_of_sign_flips_in_a_t_test_too():
+    # All five differences could be equal, with p .0625; of nearly equal ones p is far below .05.
+    qrels = {f"q{n}": {"r": 1, "x": 0} for n in range(5)}
+    rankings = {"a": {query: ["x", "r"] for query in qrels}}
+    rankings["b"] = {f"q{n}": ["r" if n < 4 else "h", "x"] for n in range(5)}
+    settings = {"test": "t", "correction": "none"}
+    comparison = comparison_of(qrels, rankings, "Precision@1", **settings)
+    assert comparison.differences[0].verdict == "better"
+    assert comparison.unjudged[0].verdict_change != "cannot"
+    qrels["q4"] = {"h": 1}
+    [difference] = comparison_of(qrels, rankings, "Precision@1", **settings).differences
+    assert (difference.verdict, difference.p) == ("undecided", 1 / 16)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.headlines import join_names
 from beir_eval.comparison.verdict_sentences import UNKNOWN, signed_range_text, signed_text
 from beir_eval.display.tables import Table
 
@@ -102,12 +102,14 @@ def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
     ]
     if could and len(effects) == 1:
         yield _sentence(could[0])
-    elif could:
-        named = [f"{effect.system} vs {effect.against} on {effect.measure}" for effect in could]
-        more = f" and {len(named) - MOST_NAMED} more" if named[MOST_NAMED:] else ""
+        return
+    for measure in dict.fromkeys(effect.measure for effect in could):
+        names = [
+            f"{effect.system} vs {effect.against}" for effect in could if effect.measure == measure
+        ]
         yield (
-            "although most documents in the top are judged, unjudged ones could change "
-            f"{len(could)} of {len(effects)} verdicts: {', '.join(named[:MOST_NAMED])}{more}"
+            f"{measure}: most documents in the top are judged, but unjudged ones could change the "
+            f"{'verdict' if len(names) == 1 else 'verdicts'} on {join_names(names)}"
         )
 
 

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.significance import correct
+from beir_eval.significance.paired_tests import t_p_values
 from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import is_at_most
 
 if TYPE_CHECKING:
@@ -84,7 +86,8 @@ class VerdictTests:
             rows: differences, f8[R, Q].
         """
         if self.settings.test == "t":
-            p = _t_p(ratio_of(rows), rows.shape[1])
+            deviations = np.where(np.ptp(rows, axis=1) > 0, rows.std(axis=1, ddof=1), 0.0)
+            p = t_p_values(rows.mean(axis=1), deviations, rows.shape[1])
             return p, p
         signs = self.signs
         is_exact = signs.can_enumerate(rows.shape[1])
@@ -162,6 +165,10 @@ def cannot_change(tests: VerdictTests, low: Floats, high: Floats) -> Mask:
     ratio = np.where(has_sign, smallest_ratio(least, most), 0.0)
     if tests.settings.test == "t":
         p_most = np.where(has_sign, _t_p(ratio, low.shape[1]), 1.0)
+        # Equal differences have the p of sign flips, which is above that of nearly equal ones.
+        may_all_be_equal = low.max(axis=1) <= high.min(axis=1)
+        p_of_equal = np.ldexp(1.0, 1 - low.shape[1])
+        p_most = np.maximum(p_most, np.where(may_all_be_equal, p_of_equal, 0.0))
         p_least = _t_p(_largest_ratio(low, high), low.shape[1])
     else:
         from_p, to_p = tests.p_range(np.concatenate([low, high]))
@@ -249,9 +256,7 @@ def smallest_ratio(low: Floats, high: Floats) -> Floats:
 
 def _t_p(ratio: Floats, num_queries: int) -> Floats:
     """Return the two-sided p of the t test with a ratio u, f8[R]."""
-    from scipy.special import stdtr  # noqa: PLC0415 - an extra, which the t test needs
-
     freedom = num_queries - 1
     with np.errstate(divide="ignore"):
         t = np.abs(ratio) * np.sqrt(freedom / np.maximum(num_queries - ratio**2, 0.0))
-    return np.asarray(2 * stdtr(freedom, -t))
+    return np.asarray(2 * student_t().sf(t, freedom))
