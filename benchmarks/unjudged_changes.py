@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from beir_eval import compare_runs, read_qrels, read_run
 from beir_eval.comparison import differences
-from completions import MEASURES, Case, refutations, unconfirmed  # type: ignore[import-not-found]
+from completions import MEASURES, Case, refutations, unconfirmed  # type: ignore[import-not-refuted]
 
 #: (qrels, folder of runs, runs): a few systems of each data set.
 REAL = {
@@ -111,12 +111,12 @@ def try_cases(num_cases: int, num_completions: int) -> None:
             print(f"seed {seed}: unconfirmed: {text}; {case.settings}")
         for _ in range(num_completions):
             completion = case.completion(rng, int(rng.integers(1, 4)))
-            found = list(refutations(case, comparison, completion))
+            refuted = list(refutations(case, comparison, completion))
             counts["completions"] += 1
             counts["differences"] += len(comparison.differences)
-            counts["outside"] += sum("is not within" in text for text in found)
-            counts["refuted"] += sum("became" in text for text in found)
-            for text in found:
+            counts["outside"] += sum("is not within" in text for text in refuted)
+            counts["refuted"] += sum("became" in text for text in refuted)
+            for text in refuted:
                 print(f"seed {seed}: {text}; {case.settings}")
         if seed % 1000 == 999:
             print_refutations(f"{seed + 1:,} cases", counts)
@@ -137,12 +137,12 @@ def try_real(num_completions: int) -> None:
         counts["unconfirmed"] = len(list(unconfirmed(case, comparison)))
         rng = np.random.default_rng(41)
         for _ in range(num_completions):
-            found = list(refutations(case, comparison, case.completion(rng, DEPTH)))
+            refuted = list(refutations(case, comparison, case.completion(rng, DEPTH)))
             counts["completions"] += 1
             counts["differences"] += len(comparison.differences)
-            counts["outside"] += sum("is not within" in text for text in found)
-            counts["refuted"] += sum("became" in text for text in found)
-            for text in found:
+            counts["outside"] += sum("is not within" in text for text in refuted)
+            counts["refuted"] += sum("became" in text for text in refuted)
+            for text in refuted:
                 print(f"{name}: {text}")
         print_refutations(name, counts)
 

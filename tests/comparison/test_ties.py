@@ -50,16 +50,19 @@ def test_the_ends_are_the_means_of_evaluations_with_ties_worst_and_best(qrels, d
         for name, repeats in (("a", 1), ("b", 2))
     }
     comparison = compare_runs(qrels, runs, measure, draws=100, likeness_k=None, ties=ties)
-    for found in comparison.ties:
+    for tie_range in comparison.ties:
         low, high = (
             np.mean(
-                [evaluate(qrels, run, measure, ties=extreme)[measure] for run in runs[found.system]]
+                [
+                    evaluate(qrels, run, measure, ties=extreme)[measure]
+                    for run in runs[tie_range.system]
+                ]
             )
             for extreme in ("worst", "best")
         )
-        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
-        assert found.low - 1e-12 <= comparison.mean(measure, found.system).mean
-        assert comparison.mean(measure, found.system).mean <= found.high + 1e-12
+        assert (tie_range.low, tie_range.high) == pytest.approx((low, high), abs=1e-12)
+        assert tie_range.low - 1e-12 <= comparison.mean(measure, tie_range.system).mean
+        assert comparison.mean(measure, tie_range.system).mean <= tie_range.high + 1e-12
     assert {ties.system for ties in comparison.ties} <= {
         name
         for name, repeats in runs.items()

@@ -140,9 +140,9 @@ class Pool:
             kept = drop_documents(block, both, settings)
             rank[kept.hit_judgement] = rank_hits(kept, both, settings)[0]
             num_retrieved[kept.rows] = np.diff(kept.starts)
-        found = np.flatnonzero(is_judged & (rank > 0))
-        found = found[np.lexsort((rank[found], both.row[found]))]
-        judged = Cells(both.row[found], rank[found], both.grades[found])
+        retrieved = np.flatnonzero(is_judged & (rank > 0))
+        retrieved = retrieved[np.lexsort((rank[retrieved], both.row[retrieved]))]
+        judged = Cells(both.row[retrieved], rank[retrieved], both.grades[retrieved])
         return RunRanks(judged, rank[~is_judged], num_retrieved)
 
     def scores(self, systems: Iterable[int], measure: Measure, grades: Floats) -> Floats:
