@@ -483,8 +483,8 @@ class DocumentToJudge(BaseModel):
         measure: the canonical name of the measure.
         query_id: the query.
         doc_id: the document, which a system retrieved for this query.
-        ranks: {system: rank} of the systems that retrieve it, as deep as rankings were looked at: to
-            the greatest cutoff, 100 without one; the best rank of a system's repeats.
+        ranks: {system: rank} of the systems that retrieve it, as far as rankings were looked at (to
+            the greatest cutoff; to 100 without one); the best rank of a system's repeats.
         changes: {system: {against: change}}: how much the difference of the means changes if only
             this document is relevant; pairs without a change are left out.
         total: the sum of the absolute changes over all pairs.

@@ -160,7 +160,7 @@ def unjudged_effects(
         pool.rank_whole(
             [evaluated.runs[system] for system in comparison.systems], evaluated.settings
         )
-    found: list[UnjudgedEffect] = []
+    completed: list[UnjudgedEffect] = []
     documents: list[DocumentToJudge] = []
     for measure in measures:
         of_measure = [effect for effect in effects if effect.measure == str(measure)]
@@ -171,8 +171,8 @@ def unjudged_effects(
                 for effect, fields in zip(of_measure, analysis.fields(), strict=True)
             ]
             documents += analysis.documents_to_judge()
-        found += of_measure
-    return tuple(found), tuple(documents)
+        completed += of_measure
+    return tuple(completed), tuple(documents)
 
 
 class _Analysis:

@@ -252,15 +252,15 @@ class Bounds:
             order: the documents of each query by position, best first, i8[D, Q, most].
             size: how many of them are in each layer, i8[L, D, Q].
         """
-        place = np.empty_like(order)
+        position_in_order = np.empty_like(order)
         ascending = np.broadcast_to(np.arange(order.shape[2]), order.shape)
-        np.put_along_axis(place, order, ascending, axis=2)
-        place = place[:, self._row, self._position]
-        grades = np.zeros(place.shape)
+        np.put_along_axis(position_in_order, order, ascending, axis=2)
+        position_in_order = position_in_order[:, self._row, self._position]
+        grades = np.zeros(position_in_order.shape)
         for level, of_layer in zip(
             [*self._formula.levels[:-1], self._formula.top_grade], size, strict=True
         ):
-            grades[place < of_layer[:, self._row]] = level
+            grades[position_in_order < of_layer[:, self._row]] = level
         return grades
 
     def _highest_of_first(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:

@@ -73,14 +73,16 @@ class Pool:
         self.judgements = (self._judged.row, self._judged.grades)
         self.max_grade = qrels.max_grade if qrels.max_grade > 0 else 1.0
         self._row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
-        found: dict[tuple[int, str], None] = {}
+        unjudged: dict[tuple[int, str], None] = {}
         for result in (result for repeats in results for result in repeats):
             for query_id, top in (result.top or {}).items():
                 row = self._row_of.get(query_id, -1)
                 if row >= 0 and None in top.grades:
                     listed = zip(top.doc_ids, top.grades, strict=True)
-                    found.update(((row, doc_id), None) for doc_id, grade in listed if grade is None)
-        documents = sorted(found, key=lambda document: document[0])
+                    unjudged.update(
+                        ((row, doc_id), None) for doc_id, grade in listed if grade is None
+                    )
+        documents = sorted(unjudged, key=lambda document: document[0])
         self._index = {document: index for index, document in enumerate(documents)}
         self.row = np.fromiter((row for row, _ in documents), np.int64, len(documents))
         self.doc_ids = [doc_id for _, doc_id in documents]
