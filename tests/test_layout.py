@@ -81,7 +81,6 @@ def calls_by_name():
     return {
         "agree": lambda f: f(GOOD, POOR),
         "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
-        "audit_claim": lambda f: f(10, "1.00", "0.70"),
         "check_gate": lambda f: f(comparison, ["MRR"]),
         "checkpoint_curve": lambda f: f(results, draws=100),
         "compare": lambda f: f(results, draws=100),

@@ -334,7 +334,6 @@ def test_completion_shows_no_deprecated_method_of_pydantic():
 def test_every_kind_of_saved_record_is_recognised_by_its_fields():
     for module in (
         "benchmark.comparison_result",
-        "comparison.claims",
         "comparison.experiments",
         "evaluation.score_table",
         "validation",

@@ -44,7 +44,6 @@ TARGETS = {
     ),
     "bench": (["sets", "runs"], ["--markdown", "--latex", "--csv", "--json", "--html"]),
     "power": (["q.trec"], ["--json"]),
-    "audit": (["-n", "10", "-v", "not a mean"], ["--json"]),
     "agree": (["a.trec", "b.trec"], ["--per-query"]),
     "convert": (["a.trec"], [None]),
     "demo": ([], ["--html"]),

@@ -292,18 +292,18 @@ def test_another_file_is_refused_with_the_field_or_with_what_reads_it(tmp_path, 
         Thing.load(path)
 
 
-class Audit(Saved):
+class Power(Saved):
     """A record of a kind whose files are recognised."""
 
-    WHAT = "audit"
-    confidence: float
-    smallest_p: float
+    WHAT = "experiment power"
+    fewest_differing: int
+    smallest_margin: float
 
 
 def test_a_record_of_a_known_kind_is_saved_and_loaded(tmp_path):
-    record = Audit(confidence=0.95, smallest_p=0.01)
-    record.save(tmp_path / "audit.json")
-    assert Audit.load(tmp_path / "audit.json") == record
+    record = Power(fewest_differing=6, smallest_margin=0.01)
+    record.save(tmp_path / "power.json")
+    assert Power.load(tmp_path / "power.json") == record
 
 
 def test_a_folder_is_not_a_saved_record(tmp_path):

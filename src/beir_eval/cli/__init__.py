@@ -2,7 +2,7 @@
 
 Inside: ``commands`` lists the commands, ``app`` is the application of all of them, and each has its
 module: ``evaluate``, ``compare``, ``validate``, ``bench``, ``haystack``, ``retrieve``, ``ledger``
-(a group of two), ``agree``, ``power``, ``audit``, ``measures``, ``datasets``, ``convert``,
+(a group of two), ``agree``, ``power``, ``measures``, ``datasets``, ``convert``,
 ``demo``. Shared by the commands: ``options`` (options, run files, reports), ``comparison_options``
 (options of a comparison and its gate), ``console`` (tables, errors, warnings), ``results_output``,
 ``comparison_output``, ``ledger_looks``, ``saved_results`` (result files as input) and

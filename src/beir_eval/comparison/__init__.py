@@ -20,8 +20,7 @@ Inside:
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
 - ``ledger``: looks at one test set again and again, while a model trains or queries are judged.
-- ``experiments``: what judged queries can show before any run; ``claims``: what a published mean
-  supports.
+- ``experiments``: what judged queries can show before any run.
 
 Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices``,
 ``beir_eval.comparison.checkpoints`` and ``beir_eval.comparison.ledger``.
@@ -33,7 +32,6 @@ from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.comparison.agreement import Agreement, agree
-    from beir_eval.comparison.claims import ClaimAudit, ReportedMean, audit_claim
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.experiments import ExperimentPower, MeasurePower, experiment_power
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RBO",
     "Agreement",
-    "ClaimAudit",
     "Comparison",
     "ComparisonSettings",
     "Difference",
@@ -66,12 +63,10 @@ __all__ = [
     "MeasurePower",
     "PairTrust",
     "QueryDifference",
-    "ReportedMean",
     "SystemCoverage",
     "SystemMean",
     "agree",
     "assert_no_regression",
-    "audit_claim",
     "check_gate",
     "compare",
     "compare_runs",
@@ -88,7 +83,6 @@ lazy_exports(
     {
         "RBO": "beir_eval.comparison.rank_similarity",
         "Agreement": "beir_eval.comparison.agreement",
-        "ClaimAudit": "beir_eval.comparison.claims",
         "Comparison": "beir_eval.comparison.result",
         "ComparisonSettings": "beir_eval.comparison.records",
         "Difference": "beir_eval.comparison.records",
@@ -100,11 +94,9 @@ lazy_exports(
         "PairTrust": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemCoverage": "beir_eval.comparison.coverage",
-        "ReportedMean": "beir_eval.comparison.claims",
         "SystemMean": "beir_eval.comparison.records",
         "agree": "beir_eval.comparison.agreement",
         "assert_no_regression": "beir_eval.comparison.gate",
-        "audit_claim": "beir_eval.comparison.claims",
         "check_gate": "beir_eval.comparison.gate",
         "compare": "beir_eval.comparison.compare",
         "compare_runs": "beir_eval.comparison.compare",

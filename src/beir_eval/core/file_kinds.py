@@ -14,7 +14,6 @@ SAVED_RECORDS = (
     ("comparison by slices", "SlicedComparison", {"columns", "slices"}),
     ("curve of checkpoints", "CheckpointCurve", {"checkpoints", "points"}),
     ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
-    ("audit", "ClaimAudit", {"confidence", "smallest_p"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
     ("validation", "Validation", {"inputs", "findings"}),
     ("score table", "TableFacts", {"max_grade", "ids_compared"}),

@@ -18,8 +18,6 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
 - The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed`` before it,
   ``estimate_power`` from its differences. ``detectable_equality`` is the margin within which equal
   systems are called equal; ``smallest_p`` says whether an experiment could decide at all.
-- A published mean without the scores of its queries: ``proportion_interval`` if all scores are 0 or
-  1, else ``bounded_mean_interval``.
 - Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
   mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
   ``max_t_pairs`` take them. ``stratified_bootstrap`` gives the intervals.
@@ -42,7 +40,7 @@ bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and inte
 Tukey), ``interaction`` (slices),
 ``corrections`` (and the levels at which they test), ``effect_sizes``, ``bootstrap``,
 ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats), ``power``,
-``reported_means``, ``spending`` (a level over repeated looks), ``betting`` (evidence from queries
+``spending`` (a level over repeated looks), ``betting`` (evidence from queries
 that are judged one after the other), and ``validation`` (checks of arguments). ``PAIRED_TESTS``
 lists the tests that ``compare`` offers, with the interval that belongs to each: a new test needs a
 function and a row there.
@@ -92,7 +90,6 @@ from beir_eval.significance.power import (
 )
 from beir_eval.significance.rank_tests import sign_test, wilcoxon
 from beir_eval.significance.repeats import CrossedTests, crossed_tests
-from beir_eval.significance.reported_means import bounded_mean_interval, proportion_interval
 from beir_eval.significance.selection_bias import BestOfMany, Ranks, best_of_many, resampled_ranks
 from beir_eval.significance.sign_flip import (
     AllPairs,
@@ -142,7 +139,6 @@ __all__ = [
     "bonferroni",
     "bootstrap_interval",
     "bootstrap_intervals",
-    "bounded_mean_interval",
     "correct",
     "crossed_tests",
     "detectable_equality",
@@ -156,7 +152,6 @@ __all__ = [
     "non_inferiority",
     "paired_t",
     "paired_t_power",
-    "proportion_interval",
     "queries_needed",
     "randomised_tukey_hsd",
     "resampled_ranks",

@@ -435,7 +435,7 @@ def lower_bound(
         SettingError: alpha is not between 0 and ½, or ``score_range`` is not above 0.
 
     >>> round(lower_bound([0.0] * 30), 4), round(lower_bound([1.0] + [0.0] * 29), 4)
-    (-0.0951, -0.0786)
+    (-0.095, -0.0739)
     """
     values = differences_of(differences, None)
     _check_alpha(alpha)

@@ -40,7 +40,6 @@ haystack --help
 retrieve --help
 agree --help
 power --help
-audit --help
 validate --help
 measures --help
 datasets --help
@@ -67,7 +66,6 @@ ledger add looks.jsonl results.json --baseline plain.json -m nDCG@10 --looks 20
 ledger show looks.jsonl --json looks.json --markdown looks.md
 agree bm25.trec plain.trec --per-query agreed.csv
 power qrels.tsv -m nDCG@10 --json power.json
-audit -n 10 -m Recall@5 -v 1.00 -b 0.70 --json audit.json
 validate qrels.tsv bm25.trec half.trec twice.trec other.trec --json findings.json
 convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet

@@ -1,10 +1,10 @@
-"""``beir-eval power`` and ``beir-eval audit`` print what the Python functions return."""
+"""``beir-eval power`` prints what the Python function returns."""
 
 import json
 
 from typer.testing import CliRunner
 
-from beir_eval import audit_claim, experiment_power, read_qrels
+from beir_eval import experiment_power, read_qrels
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
 
@@ -39,29 +39,11 @@ def test_power_takes_a_standard_deviation_and_a_power():
     assert " ".join(expected.to_table().rows[0]) in " ".join(result.output.split())
 
 
-def test_audit_prints_the_sentences(tmp_path):
-    target = tmp_path / "audit.json"
-    arguments = ["-n", 10, "-m", "Recall@5", "-v", "1.00", "-b", "0.70", "--json", target]
-    result = run("audit", *arguments)
-    assert result.exit_code == 0, result.output
-    expected = audit_claim(10, "1.00", "0.70", measure="Recall@5")
-    assert result.output.splitlines() == expected.sentences()
-    assert json.loads(target.read_text()) == json.loads(expected.model_dump_json())
-    binary = run("audit", *arguments[:-2], "--binary", "--alpha", "0.1").output.splitlines()
-    assert (
-        binary
-        == audit_claim(10, "1.00", "0.70", measure="Recall@5", binary=True, alpha=0.1).sentences()
-    )
-
-
 def test_wrong_input_is_one_line_and_exit_code_2():
     for arguments, message in (
-        (["audit", "-n", 10, "-v", "85.3"], "divide percentages by 100"),
-        (["audit", "-n", 10, "-v", "0.73", "--binary"], "the nearest are 0.70 and 0.80"),
         (["power", demo.FOLDER, "--sd", "-1"], "sd must be a number above 0"),
         (["power", demo.FOLDER, "-m", "Rndcg"], "give their standard deviation as sd (--sd)"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2
         assert message in " ".join(result.output.split())
-    assert run("audit", "-n", 0, "-v", "0.50").exit_code == 2
