@@ -14,6 +14,7 @@ from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     compares_depths,
     coverage_of,
+    deepest_rankings_of,
     depths_text,
     missing_note,
     warnings_of,
@@ -205,6 +206,7 @@ def check_floors(
         settings=ComparisonSettings(alpha=alpha),
         custom_measures=result.custom_measures,
         coverage=coverage_of(results, measures),
+        deepest_rankings=deepest_rankings_of(results, [result.name]),
     )
     alone._with_results(results)  # noqa: SLF001 - its own package
     limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
@@ -740,7 +742,7 @@ class _Gate(NamedTuple):
             if obstacle is not None and not (is_doubt and self.allow_missing):
                 remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
-            if any(_is_empty(result) for result in (self.comparison.results or {}).get(system, ())):
+            if self.comparison.deepest_rankings.get(system) == 0:
                 return f"the run of {system} has no document for any judged query"
             missing = max((entry.queries_missing for entry in covered), default=0)
             if missing and not self.allow_missing:
@@ -784,12 +786,6 @@ def _clusters_text(scores: MeasureScores) -> str:
 def _counted(scores: MeasureScores, count: int) -> str:
     """Return a number of units as text, such as "300 queries"."""
     return f"{count:,} {'queries' if scores.clusters is None else 'clusters'}"
-
-
-def _is_empty(result: EvaluationResult) -> bool:
-    """Return whether a run has no document for any judged query; False if that is not known."""
-    counted = result.counted
-    return counted is not None and counted.queries_retrieved <= len(counted.queries_empty)
 
 
 def _pair_scores(
