@@ -53,6 +53,7 @@ from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
+from beir_eval.significance.win_power import are_wins_and_losses, estimate_win_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -454,19 +455,23 @@ class _Gate(NamedTuple):
                 reason = f"With no difference on {counted}"
             elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
-            loss = self._loss_not_excluded(tests, gains)
-            bound = "which loss is not excluded is not known: the measure has no bounds"
-            if loss == 0:
-                bound = f"a loss is excluded at {self.alpha:g}"
-            elif loss is not None:
-                bound = f"a loss of up to {rounded_up_text(loss)} is not excluded"
-            return f"{reason}: {bound}", unknown
+            return f"{reason}: {self._bound_text(tests, gains)}", unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
-        power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
+        size = tests.scores.scale.range
+        if size is not None and are_wins_and_losses(gains, size):
+            power = estimate_win_power(
+                gains, size=size, alpha=self.alpha, power=POWER, alternative="less"
+            )
+        else:
+            power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
         detectable, low, high = power.detectable, power.detectable_low, power.detectable_high
         if detectable is None or low is None or high is None:
-            return f"Which loss would go unnoticed is not known: {power.note}", unknown
+            note = power.note
+            if tests.scores.clusters is not None:
+                note = note.replace("queries", "clusters")
+            bound = self._bound_text(tests, gains)
+            return f"Which loss would go unnoticed is not known ({note}): {bound}", unknown
         repeats = ""
         if tests.crossed is not None:
             crossed = crossed_power(
@@ -489,8 +494,8 @@ class _Gate(NamedTuple):
         }
         return sentence, fields
 
-    def _loss_not_excluded(self, tests: Tests, gains: Floats) -> float | None:
-        """Return the largest true loss that is not excluded; None for measures without bounds.
+    def _bound_text(self, tests: Tests, gains: Floats) -> str:
+        """Return the largest true loss that is not excluded, as a clause.
 
         Args:
             tests: the tests of the pair.
@@ -498,14 +503,16 @@ class _Gate(NamedTuple):
         """
         scores = tests.scores
         if scores.scale.range is None:
-            return None
+            return "which loss is not excluded is not known: the measure has no bounds"
         low = lower_bound(
             gains,
             alpha=self.alpha,
             score_range=scores.scale.range,
             weights=scores.units.weights,
         )
-        return max(0.0, -low)
+        if low >= 0:
+            return f"a loss is excluded at {self.alpha:g}"
+        return f"a loss of up to {rounded_up_text(-low)} is not excluded"
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
