@@ -30,6 +30,7 @@ from beir_eval.comparison.validation import (
 )
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
+    mean_interval_text,
     measure_text,
     p_text,
     percent_text,
@@ -386,7 +387,7 @@ class AcrossDatasets(Saved):
         return (
             average.system,
             score_text(average.average),
-            f"{score_text(average.low)} … {score_text(average.high)}",
+            mean_interval_text(average.low, average.high, " … "),
             str(average.rank),
             f"{average.rank_low} … {average.rank_high}",
             f"{average.first:.0%}",

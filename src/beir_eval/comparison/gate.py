@@ -24,7 +24,9 @@ from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.verdict_sentences import (
+    has_spread,
     interval_text,
+    mean_interval_text,
     measure_text,
     p_text,
     percent_text,
@@ -97,7 +99,8 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
       so few that a system with the scores of the baseline would not pass either, a system that
       does not pass is undecidable, unless it is shown to be worse: then it fails.
     - With ``floors``, a system fails if its mean is below the floor of the measure, or with
-      ``floor_interval`` if the lower end of its interval is.
+      ``floor_interval`` if the lower end of its interval is. Equal scores on all queries have no
+      interval: with ``floor_interval`` a mean above the floor is then undecidable.
 
     The level holds if the differences are symmetric about their mean. If most queries lose a little
     and few gain much (a skewness of 1.6 to 3.0), a system that is as good failed in 8% to 16% of
@@ -675,21 +678,32 @@ class _Gate(NamedTuple):
         )
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
         is_below = scale.gains(end - limit) < 0
+        if self.floor_interval and not has_spread(low, high) and not is_below:
+            reason = (
+                f"{system}: mean {measure_name} {score_text(mean)}, the same score on all "
+                f"{len(scores):,} queries: so there is no interval of the mean. Check the floor of "
+                "the mean itself: leave out --floor-interval (floor_interval=True)"
+            )
+            return GateCheck(**named, outcome="undecidable", reason=reason, value=mean)
         what = "the mean"
         if self.floor_interval:
             what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
         side = "below" if scale.higher_is_better else "above"
         bound = "floor" if scale.higher_is_better else "ceiling"
         repeats = ", not over repeats" if self.comparison.settings.has_random_repeats else ""
+        sample = f"{len(scores):,} queries{_clusters_text(own_scores)}{repeats}"
         interval = (
-            f"{score_text(low)} to {score_text(high)}, {len(scores):,} queries"
-            f"{_clusters_text(own_scores)}{repeats}"
+            f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
+            f"{sample}"
         )
-        reason = (
-            f"{system}: mean {measure_name} {score_text(mean)} ({percent_text(1 - self.alpha)} t "
-            f"interval: {interval}): {what} "
-            f"is {'' if is_below else 'not '}{side} the {bound} {limit:g}{self._choice_text()}"
+        verdict = (
+            f"{what} is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
+            f"{self._choice_text()}"
         )
+        if not has_spread(low, high):
+            interval = f"the same score on all {sample}"
+            low, high = -math.inf, math.inf
+        reason = f"{system}: mean {measure_name} {score_text(mean)} ({interval}): {verdict}"
         return GateCheck(
             **named,
             outcome="failed" if is_below else "passed",
