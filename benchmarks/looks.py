@@ -13,6 +13,11 @@ after ± are Monte Carlo standard errors. The tables:
 - ``errors``: no checkpoint differs from the baseline in truth. An error is any verdict at any of
   50 looks. "symmetric": each deviation drawn gets a random sign; "as it is": it does not. The
   column "each look by itself" spends .05 at every look.
+- ``skewed``: no checkpoint differs from the baseline on average, but the differences are not
+  symmetric: the baseline has no deviation of its own, and the checkpoints draw theirs from the pair
+  of runs with the most skewed differences in MAP@1000, of those that differ on 40% of the queries.
+  "Large gains" are few large gains and many small losses; "large losses" are the same mirrored. 20
+  planned looks; correlation .9. The last columns are a test of the first look by itself.
 - ``partial``: looks 11 to 20 are better by .05, the others equal; an error is a verdict at one of
   the others.
 - ``power``: checkpoints gain .02 from look 20 on. "At once" is the verdict "better" at look 20, "by
@@ -36,7 +41,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from real_differences import real_scores, share_text
+from real_differences import real_differences, real_scores, share_text, skewness
 from table_arguments import table_arguments
 
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
@@ -113,8 +118,13 @@ class TrainingRuns(NamedTuple):
     is_symmetric: bool
     gains: Floats
 
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Return the differences of the checkpoints of a run from the baseline, f8[LOOKS, n]."""
+    def draw(self, rng: np.random.Generator, *, has_baseline: bool = True) -> Floats:
+        """Return the differences of the checkpoints of a run from the baseline, f8[LOOKS, n].
+
+        Args:
+            rng: the source of randomness.
+            has_baseline: whether the baseline has deviations of its own.
+        """
         shape = (LOOKS + 1, self.num_queries)
         drawn = self.pool[rng.integers(0, len(self.pool), shape)] / np.sqrt(2)
         if self.is_symmetric:
@@ -123,7 +133,7 @@ class TrainingRuns(NamedTuple):
         is_new = rng.random(checkpoints.shape) >= self.correlation
         is_new[0] = True
         last_new = np.maximum.accumulate(np.where(is_new, np.arange(LOOKS)[:, None], 0), axis=0)
-        noise = np.take_along_axis(checkpoints, last_new, axis=0) - baseline
+        noise = np.take_along_axis(checkpoints, last_new, axis=0) - baseline * has_baseline
         return np.asarray(noise + self.gains[:, None])
 
 
@@ -245,6 +255,44 @@ def print_errors(simulations: int) -> None:
         print(f"| {' | '.join(row)} |", flush=True)
 
 
+def print_skewed(simulations: int) -> None:
+    """Print how often a look has a verdict where differences are very skewed and 0 on average."""
+    looks, fewest = 20, 0.4
+    pairs = {
+        label: differences
+        for label, differences in real_differences().items()
+        if "MAP@1000" in label and np.mean(differences != 0) > fewest
+    }
+    label = max(pairs, key=lambda name: abs(skewness(pairs[name])))
+    centred = pairs[label] - pairs[label].mean()
+    centred *= np.sign(skewness(centred)) * SD / centred.std()
+    plan = Spending(ALPHA, looks)
+    levels = [plan.up_to(look) for look in range(1, looks + 1)]
+    print(
+        f"differences of {label}, skewness {skewness(centred):.1f}\n| tail | queries | two-sided | "
+        "greater | one look, two-sided | one look, greater |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
+    for tail, pool in (("large gains", centred), ("large losses", -centred)):
+        for num_queries in (50, 300):
+            runs = TrainingRuns(pool * np.sqrt(2), num_queries, 0.9, False, NO_GAINS)  # noqa: FBT003 - a record
+            counts = {(side, one): 0 for one in (False, True) for side in ALTERNATIVES}
+            batch = DRAWS_OF_BATCH // DRAWS
+            for begin in range(0, simulations, batch):
+                drawn = np.stack(
+                    [
+                        runs.draw(np.random.default_rng(simulation), has_baseline=False)
+                        for simulation in range(begin, min(begin + batch, simulations))
+                    ]
+                )
+                for side, flips in flips_of(drawn, begin, DRAWS).items():
+                    for flip in flips:
+                        counts[side, False] += bool(verdicts_of(flip, levels).any())
+                        counts[side, True] += bool(separately(flip, ALPHA)[0])
+            cells = " | ".join(share_text(count, simulations) for count in counts.values())
+            print(f"| {tail} | {num_queries} | {cells} |", flush=True)
+
+
 def print_partial(simulations: int) -> None:
     """Print how often an equal checkpoint has a verdict where others are better."""
     columns = [(plan, side) for plan in PLANS for side in ALTERNATIVES]
@@ -360,6 +408,7 @@ def print_chain(simulations: int) -> None:
 
 TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "errors": (print_errors, 1_000),
+    "skewed": (print_skewed, 1_000),
     "partial": (print_partial, 500),
     "power": (print_power, 400),
     "draws": (partial(print_power, draws=MANY_DRAWS, cases=POWER_CASES[:2]), 200),

@@ -7,6 +7,10 @@ centred, and shifted so that the mean is a true difference. From each sample, wi
 of 0, the difference that 80% of such experiments detect is estimated, by the t formula and by
 ``estimate_power``. Its true power is that of sign-flip tests of samples from the population with
 this true difference, for the direction with the lower power.
+
+The second table is for queries that are won, lost or tied, where ``estimate_win_power`` counts wins
+among those that differ. It is computed, not simulated: all numbers of differing queries and of wins
+are weighted with their probabilities.
 """
 
 from __future__ import annotations
@@ -17,12 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from real_differences import real_differences, skewness
+from scipy.stats import binom
 
 from beir_eval.significance import (
     estimate_power,
     minimum_detectable_difference,
     sign_flip_many,
 )
+from beir_eval.significance.win_power import estimate_win_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +40,9 @@ SIZES = (10, 25, 50, 300)
 MEASURES = ("nDCG@10", "MAP@1000")
 #: Populations differ on more than this share of the queries; some are skewed at least this much.
 MOSTLY, SKEWED = 0.4, 1.5
+#: Numbers of queries, and shares that are won or lost; and levels.
+WIN_CASES = ((30, 0.4), (50, 0.3), (50, 0.5), (100, 0.15), (300, 0.06), (300, 0.2), (1000, 0.03))
+WIN_LEVELS = (0.05, 0.05 / 9)
 
 
 class Population(NamedTuple):
@@ -125,6 +134,51 @@ def print_row(population: Population, num_queries: int, samples: int) -> None:
     print(f"| {population.name} | {num_queries} | {shown} | {' | '.join(cells)} |", flush=True)
 
 
+def win_power(difference: float, share: float, num_queries: int, level: float) -> float:
+    """Return the power of the sign-flip test if this share of queries is won or lost."""
+    differing = np.arange(num_queries + 1)
+    fewest_wins = binom.isf(level / 2, differing, 0.5) + 1
+    detected = binom.sf(fewest_wins - 1, differing, (1 + difference / share) / 2)
+    return float((binom.pmf(differing, num_queries, share) * detected).sum())
+
+
+def print_win_row(num_queries: int, share: float, level: float) -> None:
+    """Print the claims from all samples in which this share is won or lost against the truth."""
+    grid = share * np.linspace(0.002, 1, 500)
+    powers = np.maximum.accumulate(
+        [win_power(difference, share, num_queries, level) for difference in grid]
+    )
+    truth = float(grid[np.searchsorted(powers, POWER)]) if powers[-1] >= POWER else math.inf
+    given = power = held = 0.0
+    for num_differing in range(2, num_queries + 1):
+        probability = float(binom.pmf(num_differing, num_queries, share))
+        sample = np.zeros(num_queries)
+        sample[:num_differing] = 1
+        sample[: num_differing // 2] = -1
+        estimate = estimate_win_power(sample, alpha=level)
+        if estimate.detectable is None:
+            continue
+        low, high = estimate.detectable_low or 0.0, estimate.detectable_high or 0.0
+        given += probability
+        power += probability * float(np.interp(estimate.detectable, grid, powers))
+        held += probability * (low <= truth <= high)
+    shown = f"{truth:.3f}" if math.isfinite(truth) else "none"
+    cells = [f"{given:.3f}", f"{power / given:.2f}", f"{held / given:.2f}", f"{given - held:.3f}"]
+    print(f"| {num_queries} | {share:.0%} | {level:.2g} | {shown} | {' | '.join(cells)} |")
+
+
+def print_wins() -> None:
+    """Print a row for each share of won and lost queries, number of queries and level."""
+    print(
+        "| queries | won or lost | level | truly detectable | estimate given | its true power | "
+        "its range holds the truth | given, and its range does not |"
+    )
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for level in WIN_LEVELS:
+        for num_queries, share in WIN_CASES:
+            print_win_row(num_queries, share, level)
+
+
 def main(samples: int = SAMPLES) -> None:
     """Print a row for each population and number of queries."""
     print(
@@ -141,6 +195,8 @@ def main(samples: int = SAMPLES) -> None:
     for population in populations():
         for num_queries in SIZES:
             print_row(population, num_queries, samples)
+    print()
+    print_wins()
 
 
 if __name__ == "__main__":

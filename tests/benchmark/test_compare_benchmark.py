@@ -115,6 +115,23 @@ def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hie
     assert f"p covers the chance of {sample}; not noise of training or repeats" in text
 
 
+def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
+    sizes = {f"d{number}": 9 for number in range(5)}
+    fixed, sampled = (
+        compare_benchmark(results_of(random_scores(sizes=sizes)), "s0", hierarchical=hierarchical)
+        for hierarchical in (False, True)
+    )
+    assert fixed.headline().text.startswith(f"Average {fixed.measure} on these 5 data sets: ")
+    for (sentence, verdict), (other, _) in zip(
+        fixed.verdict_sentences(), sampled.verdict_sentences(), strict=True
+    ):
+        assert f": {verdict} on these data sets, corrected p" in sentence
+        assert "these data sets" not in other
+    assert sampled.headline().text.startswith(f"Average {fixed.measure} over 5 data sets: ")
+    one = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), "s0")
+    assert "these data sets" not in str(one.verdict_sentences())
+
+
 # Sign flips within the data sets
 
 

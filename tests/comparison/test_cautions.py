@@ -54,6 +54,17 @@ def test_a_system_whose_mean_depends_on_the_order_of_equal_scores_is_named():
         assert words in sentence
 
 
+def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
+    runs = {"bm25": dict.fromkeys(QRELS, ranking(10)), "dense": dict.fromkeys(QRELS, ranking(10))}
+    runs["dense"] = [runs["dense"], dict(runs["dense"])]
+    [sentence] = cautions(runs, "MRR@10")
+    for words in ("bm25 has one run", "repeats of dense", "do not cover", "--deterministic"):
+        assert words in sentence
+    deterministic = compare_runs(QRELS, runs, "MRR@10", deterministic=["bm25"])
+    assert cautions_on(deterministic) == []
+    assert cautions(dict.fromkeys(("a", "b"), runs["bm25"]), "MRR@10") == []
+
+
 @pytest.mark.parametrize("output", ["text", "markdown", "report"])
 def test_every_output_shows_cautions(output, tmp_path):
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}

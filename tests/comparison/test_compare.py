@@ -1,6 +1,7 @@
 """Comparisons: which queries are joined, which verdicts follow, and how they are reported."""
 
 import csv
+import html
 import json
 import math
 import re
@@ -12,11 +13,13 @@ from beir_eval import (
     Comparison,
     EvaluationResult,
     Run,
+    check_gate,
     compare,
     compare_runs,
     evaluate,
     read_qrels,
     read_run,
+    write_report,
 )
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
@@ -748,6 +751,25 @@ def test_identical_scores_have_no_interval():
     for text in (str(comparison), comparison.to_markdown()):
         assert not re.search(r"0\.0000 (to|…) 0\.0000", text)
         assert "identical" in text
+
+
+@pytest.mark.parametrize("interval", ["test", "bca", "percentile", "t"])
+@pytest.mark.parametrize(("num_wins", "size"), [(0, 1.0), (1, 1.0), (1, 1e-5), (30, 1e-6)])
+def test_no_output_has_an_interval_from_0_to_0(num_wins, size, interval, tmp_path):
+    comparison = few_differing(num_wins, 0, size=size, interval=interval)
+    write_report(tmp_path / "r.html", comparison)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    shown = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    texts = [
+        *(str(comparison), comparison.to_markdown(), comparison.to_latex()),
+        *(comparison.differences_table().html(), re.sub(r"<[^>]+>", " ", html.unescape(shown))),
+        *(check.reason for check in check_gate(comparison, floors={"Success@1": 0.0})),
+        *(check.reason for check in check_gate(comparison, non_inferior=True)),
+    ]
+    for text in texts:
+        assert not re.search(r"[+-]?0\.0000 (to|…) [+-]?0\.0000", text)
+    [row] = comparison.plot().spec["datasets"]["rows"]
+    assert (row["low"] is None) == (num_wins == 0)
 
 
 def test_the_level_of_a_correction_is_not_printed():

@@ -20,6 +20,7 @@ from beir_eval import (
 )
 from beir_eval.cli.app import app
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
+from beir_eval.comparison.gate import check_floors
 from beir_eval.comparison.gate_output import gate_reason
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance import non_inferiority, sign_flip, sign_flip_many, smallest_margin
@@ -333,7 +334,7 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         assert_no_regression(half, result("old"), "MRR", allow_missing=True)
 
 
-def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed():
+def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed(tmp_path):
     empty = evaluate(QRELS, {query: {} for query in QRELS}, "MRR", name="empty")
     other = {query: {f"x_{doc}": score for doc, score in RUNS["old"][query].items()}
              for query in QRELS}  # fmt: skip
@@ -347,6 +348,10 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
     assert (first.outcome, second.outcome) == ("undecidable", "undecidable")
     assert "the run of empty has no document for any judged query" in first.reason
     assert "the document ids of other do not match those of the qrels" in second.reason
+    comparison.save(tmp_path / "comparison.json")
+    allowed = {"allow_missing": True, "allow_unequal_depth": True}
+    loaded = Comparison.load(tmp_path / "comparison.json")
+    assert check_gate(loaded, **allowed) == check_gate(comparison, **allowed)
 
 
 def test_a_floor_is_for_the_mean_or_for_the_end_of_its_interval():
@@ -378,6 +383,18 @@ def test_a_floor_is_a_ceiling_where_lower_is_better_and_needs_no_baseline():
     assert "is above the ceiling 1.5" in slow.reason
     fast, slow = check_gate(compare(results), floors={"seconds": 1.11}, floor_interval=True)
     assert (fast.outcome, slow.outcome) == ("failed", "failed")
+
+
+def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
+    scores = EvaluationResult.from_scores("perfect", {"MRR": dict.fromkeys(map(str, range(30)), 1)})
+    [check] = check_floors(scores, {"MRR": 0.95})
+    assert (check.outcome, check.low, check.high) == ("passed", -math.inf, math.inf)
+    assert "mean MRR 1.0000 (the same score on all 30 queries): the mean is not" in check.reason
+    [check] = check_floors(scores, {"MRR": 0.95}, floor_interval=True)
+    assert check.outcome == "undecidable"
+    assert "there is no interval of the mean" in check.reason
+    low = EvaluationResult.from_scores("low", {"MRR": dict.fromkeys(map(str, range(30)), 0.5)})
+    assert check_floors(low, {"MRR": 0.95}, floor_interval=True)[0].outcome == "failed"
 
 
 @pytest.mark.parametrize("floor_interval", [False, True])

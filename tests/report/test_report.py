@@ -363,7 +363,7 @@ def test_a_benchmark_begins_with_the_verdict_over_its_data_sets(tmp_path):
     page = page_of(tmp_path / "r.html", benchmark, across=across)
     box, _, rest = page.text.partition("By the average over data sets")
     assert across.headline().text in box
-    assert across.headline().text.startswith("Average nDCG@10 over 2 data sets: system 1")
+    assert across.headline().text.startswith("Average nDCG@10 on these 2 data sets: system 1")
     [(sentence, _)] = across.verdict_sentences()
     assert sentence in box
     for table in (across.to_table(), across.differences_table(), across.datasets_table()):

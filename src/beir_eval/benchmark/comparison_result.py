@@ -30,6 +30,7 @@ from beir_eval.comparison.validation import (
 )
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
+    mean_interval_text,
     measure_text,
     p_text,
     percent_text,
@@ -386,7 +387,7 @@ class AcrossDatasets(Saved):
         return (
             average.system,
             score_text(average.average),
-            f"{score_text(average.low)} … {score_text(average.high)}",
+            mean_interval_text(average.low, average.high, " … "),
             str(average.rank),
             f"{average.rank_low} … {average.rank_high}",
             f"{average.first:.0%}",
@@ -471,13 +472,27 @@ class AcrossDatasets(Saved):
         ends = f"{self._interval_label()}: {interval_text(difference.low, difference.high)}"
         if not difference.low and not difference.high:
             ends = "no interval: no data set differs"
-        return verdict_sentence(self._measure_label(), difference, evidence, interval=ends)
+        where = " on these data sets" if self._has_fixed_datasets else ""
+        return verdict_sentence(
+            self._measure_label(),
+            difference,
+            evidence,
+            interval=ends,
+            verdict=f"{difference.verdict}{where}",
+        )
+
+    @property
+    def _has_fixed_datasets(self) -> bool:
+        """Whether a verdict is about several data sets, and says nothing about others."""
+        return len(self.datasets) > 1 and not self.settings.hierarchical
 
     def headline(self) -> VerdictSentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
         count = len(self.datasets)
         average = self._measure_label()
         label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
+        if self._has_fixed_datasets:
+            label = f"A{average[1:]} on these {count} data sets"
         sentence = headline_of(label, self.differences, self.baseline, margin=None)
         common = self.on_common_queries
         if common is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.coverage import SHALLOW_PART, compares_depths, depths_text
 from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.records import TESTS_OVER_REPEATS
 from beir_eval.comparison.ties import widest_ties
 from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
@@ -25,14 +26,41 @@ _MOST_DEPTHS = 4
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about rankings of different depths, judged shares that differ much, ties that decide
-    scores, and verdicts that unjudged documents could change although most documents are judged.
-    Without the results and the runs, little of this is known.
+    They are about repeats of some systems only, rankings of different depths, judged shares that
+    differ much, ties that decide scores, and verdicts that unjudged documents could change although
+    most documents are judged. Without the results and the runs, little is known.
     """
     depths = [*_unequal_depths(comparison), *_depth_cautions(comparison)]
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
-    return [*depths, *shares, *_tie_cautions(comparison), *unjudged_cautions(comparison)]
+    return [
+        *_repeats_cautions(comparison),
+        *depths,
+        *shares,
+        *_tie_cautions(comparison),
+        *unjudged_cautions(comparison),
+    ]
+
+
+def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on systems with one run, because of which repeats of others are averaged."""
+    settings = comparison.settings
+    counts = {
+        mean.system: mean.repeats
+        for mean in comparison.means
+        if mean.system not in settings.deterministic
+    }
+    single = [system for system, count in counts.items() if count == 1]
+    others = [system for system, count in counts.items() if count > 1]
+    if settings.has_random_repeats or settings.test not in TESTS_OVER_REPEATS:
+        return
+    if single and others:
+        has = "has one run" if len(single) == 1 else "have one run each"
+        yield (
+            f"{_listed(single)} {has}, so the repeats of {_listed(others)} are averaged and the "
+            "verdicts do not cover their noise. If further runs would be the same, name the system "
+            "with --deterministic (deterministic=)"
+        )
 
 
 def _unequal_depths(comparison: Comparison) -> Iterator[str]:

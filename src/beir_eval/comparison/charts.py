@@ -128,11 +128,13 @@ def forest_row(difference: PairDifference, label: str | None = None) -> dict[str
         difference: the difference of two systems.
         label: the label of the row; by default both systems, "a − b".
     """
+    # Of identical systems there is no interval.
+    is_known = bool(difference.low or difference.high)
     return {
         "label": _pair_label(difference) if label is None else label,
         "difference": difference.difference,
-        "low": difference.low if isfinite(difference.low) else None,
-        "high": difference.high if isfinite(difference.high) else None,
+        "low": difference.low if is_known and isfinite(difference.low) else None,
+        "high": difference.high if is_known and isfinite(difference.high) else None,
         "verdict": difference.verdict,
     }
 

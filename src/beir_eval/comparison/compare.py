@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
-from beir_eval.comparison.coverage import coverage_of, retrieved_by_all, warn_of_content
+from beir_eval.comparison.coverage import (
+    coverage_of,
+    deepest_rankings_of,
+    retrieved_by_all,
+    warn_of_content,
+)
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
@@ -330,7 +335,7 @@ def _compare_scores(
         custom_measures=aligned.custom_measures,
         computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
         coverage=tuple(entry for entry in coverage if entry.system in systems),
-        deepest_rankings=_deepest_rankings(aligned.results, systems),
+        deepest_rankings=deepest_rankings_of(aligned.results, systems),
         on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
         conventions=_conventions_of(aligned, systems),
         clusters=aligned.clusters,
@@ -338,18 +343,6 @@ def _compare_scores(
     )
     warn_of_content(coverage)
     return comparison
-
-
-def _deepest_rankings(
-    results: Mapping[str, Sequence[EvaluationResult]], systems: Sequence[str]
-) -> dict[str, int]:
-    """Return {system: documents in its longest ranking}, where documents were counted."""
-    counts = {system: [result.counted for result in results[system]] for system in systems}
-    return {
-        system: min(counted.deepest_ranking for counted in repeats if counted is not None)
-        for system, repeats in counts.items()
-        if None not in repeats
-    }
 
 
 def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str, ...]:

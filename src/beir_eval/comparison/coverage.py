@@ -108,6 +108,25 @@ def coverage_of(
     return tuple(coverage)
 
 
+def deepest_rankings_of(
+    results: Mapping[str, Sequence[EvaluationResult]], systems: Sequence[str]
+) -> dict[str, int]:
+    """Return {system: documents in its longest ranking}, of its repeat with the fewest.
+
+    Systems whose documents were not counted are left out.
+
+    Args:
+        results: {system: its results, one for each repeat}.
+        systems: the systems, some of those.
+    """
+    counts = {system: [result.counted for result in results[system]] for system in systems}
+    return {
+        system: min(counted.deepest_ranking for counted in repeats if counted is not None)
+        for system, repeats in counts.items()
+        if None not in repeats
+    }
+
+
 def retrieved_by_all(
     results: Mapping[str, Sequence[EvaluationResult]], query_ids: Sequence[str]
 ) -> Mask:

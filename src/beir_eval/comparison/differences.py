@@ -42,6 +42,7 @@ from beir_eval.significance.repeats import (
 )
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
 from beir_eval.significance.validation import is_at_most, residuals, row_means
+from beir_eval.significance.win_power import are_wins_and_losses, estimate_win_power
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -617,9 +618,14 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
         return {**dict.fromkeys(unknown), "power_note": ""}
     if not tests.can_decide:
         return {**dict.fromkeys(unknown), "power_note": "power is not known"}
-    margin = tests.settings.margin
+    margin, size = tests.settings.margin, tests.scores.scale.range
     try:
-        power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+        if size is not None and are_wins_and_losses(differences, size):
+            power = estimate_win_power(
+                differences, size=size, delta=margin, alpha=level, power=POWER
+            )
+        else:
+            power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
     except MissingExtraError as error:  # the verdict needs no scipy
         note = (
             f"power is not known without {error.package} (pip install 'beir-eval[{error.extra}]')"

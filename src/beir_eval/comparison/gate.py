@@ -14,6 +14,7 @@ from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     compares_depths,
     coverage_of,
+    deepest_rankings_of,
     depths_text,
     missing_note,
     warnings_of,
@@ -23,7 +24,9 @@ from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.verdict_sentences import (
+    has_spread,
     interval_text,
+    mean_interval_text,
     measure_text,
     p_text,
     percent_text,
@@ -52,6 +55,7 @@ from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
+from beir_eval.significance.win_power import are_wins_and_losses, estimate_win_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,7 +99,8 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
       so few that a system with the scores of the baseline would not pass either, a system that
       does not pass is undecidable, unless it is shown to be worse: then it fails.
     - With ``floors``, a system fails if its mean is below the floor of the measure, or with
-      ``floor_interval`` if the lower end of its interval is.
+      ``floor_interval`` if the lower end of its interval is. Equal scores on all queries have no
+      interval: with ``floor_interval`` a mean above the floor is then undecidable.
 
     The level holds if the differences are symmetric about their mean. If most queries lose a little
     and few gain much (a skewness of 1.6 to 3.0), a system that is as good failed in 8% to 16% of
@@ -205,6 +210,7 @@ def check_floors(
         settings=ComparisonSettings(alpha=alpha),
         custom_measures=result.custom_measures,
         coverage=coverage_of(results, measures),
+        deepest_rankings=deepest_rankings_of(results, [result.name]),
     )
     alone._with_results(results)  # noqa: SLF001 - its own package
     limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
@@ -452,19 +458,23 @@ class _Gate(NamedTuple):
                 reason = f"With no difference on {counted}"
             elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
-            loss = self._loss_not_excluded(tests, gains)
-            bound = "which loss is not excluded is not known: the measure has no bounds"
-            if loss == 0:
-                bound = f"a loss is excluded at {self.alpha:g}"
-            elif loss is not None:
-                bound = f"a loss of up to {rounded_up_text(loss)} is not excluded"
-            return f"{reason}: {bound}", unknown
+            return f"{reason}: {self._bound_text(tests, gains)}", unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
-        power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
+        size = tests.scores.scale.range
+        if size is not None and are_wins_and_losses(gains, size):
+            power = estimate_win_power(
+                gains, size=size, alpha=self.alpha, power=POWER, alternative="less"
+            )
+        else:
+            power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
         detectable, low, high = power.detectable, power.detectable_low, power.detectable_high
         if detectable is None or low is None or high is None:
-            return f"Which loss would go unnoticed is not known: {power.note}", unknown
+            note = power.note
+            if tests.scores.clusters is not None:
+                note = note.replace("queries", "clusters")
+            bound = self._bound_text(tests, gains)
+            return f"Which loss would go unnoticed is not known ({note}): {bound}", unknown
         repeats = ""
         if tests.crossed is not None:
             crossed = crossed_power(
@@ -487,8 +497,8 @@ class _Gate(NamedTuple):
         }
         return sentence, fields
 
-    def _loss_not_excluded(self, tests: Tests, gains: Floats) -> float | None:
-        """Return the largest true loss that is not excluded; None for measures without bounds.
+    def _bound_text(self, tests: Tests, gains: Floats) -> str:
+        """Return the largest true loss that is not excluded, as a clause.
 
         Args:
             tests: the tests of the pair.
@@ -496,14 +506,16 @@ class _Gate(NamedTuple):
         """
         scores = tests.scores
         if scores.scale.range is None:
-            return None
+            return "which loss is not excluded is not known: the measure has no bounds"
         low = lower_bound(
             gains,
             alpha=self.alpha,
             score_range=scores.scale.range,
             weights=scores.units.weights,
         )
-        return max(0.0, -low)
+        if low >= 0:
+            return f"a loss is excluded at {self.alpha:g}"
+        return f"a loss of up to {rounded_up_text(-low)} is not excluded"
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
@@ -666,21 +678,32 @@ class _Gate(NamedTuple):
         )
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
         is_below = scale.gains(end - limit) < 0
+        if self.floor_interval and not has_spread(low, high) and not is_below:
+            reason = (
+                f"{system}: mean {measure_name} {score_text(mean)}, the same score on all "
+                f"{len(scores):,} queries: so there is no interval of the mean. Check the floor of "
+                "the mean itself: leave out --floor-interval (floor_interval=True)"
+            )
+            return GateCheck(**named, outcome="undecidable", reason=reason, value=mean)
         what = "the mean"
         if self.floor_interval:
             what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
         side = "below" if scale.higher_is_better else "above"
         bound = "floor" if scale.higher_is_better else "ceiling"
         repeats = ", not over repeats" if self.comparison.settings.has_random_repeats else ""
+        sample = f"{len(scores):,} queries{_clusters_text(own_scores)}{repeats}"
         interval = (
-            f"{score_text(low)} to {score_text(high)}, {len(scores):,} queries"
-            f"{_clusters_text(own_scores)}{repeats}"
+            f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
+            f"{sample}"
         )
-        reason = (
-            f"{system}: mean {measure_name} {score_text(mean)} ({percent_text(1 - self.alpha)} t "
-            f"interval: {interval}): {what} "
-            f"is {'' if is_below else 'not '}{side} the {bound} {limit:g}{self._choice_text()}"
+        verdict = (
+            f"{what} is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
+            f"{self._choice_text()}"
         )
+        if not has_spread(low, high):
+            interval = f"the same score on all {sample}"
+            low, high = -math.inf, math.inf
+        reason = f"{system}: mean {measure_name} {score_text(mean)} ({interval}): {verdict}"
         return GateCheck(
             **named,
             outcome="failed" if is_below else "passed",
@@ -740,7 +763,7 @@ class _Gate(NamedTuple):
             if obstacle is not None and not (is_doubt and self.allow_missing):
                 remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
-            if any(_is_empty(result) for result in (self.comparison.results or {}).get(system, ())):
+            if self.comparison.deepest_rankings.get(system) == 0:
                 return f"the run of {system} has no document for any judged query"
             missing = max((entry.queries_missing for entry in covered), default=0)
             if missing and not self.allow_missing:
@@ -784,12 +807,6 @@ def _clusters_text(scores: MeasureScores) -> str:
 def _counted(scores: MeasureScores, count: int) -> str:
     """Return a number of units as text, such as "300 queries"."""
     return f"{count:,} {'queries' if scores.clusters is None else 'clusters'}"
-
-
-def _is_empty(result: EvaluationResult) -> bool:
-    """Return whether a run has no document for any judged query; False if that is not known."""
-    counted = result.counted
-    return counted is not None and counted.queries_retrieved <= len(counted.queries_empty)
 
 
 def _pair_scores(

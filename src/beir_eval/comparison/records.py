@@ -519,7 +519,7 @@ class GateCheck(BaseModel):
             known. By rule: the two-sided interval of the test at confidence 1 − 2·alpha, which
             excludes 0 on the side of a loss exactly if the system fails (if the test has an
             interval); the one-sided t bound at confidence 1 − alpha on the side of a loss; the
-            two-sided t interval of the mean at confidence 1 − alpha.
+            two-sided t interval of the mean at confidence 1 − alpha, if scores vary.
         confidence: the nominal confidence of the interval.
         p: the one-sided p, not corrected: of a loss, by the test of the comparison; of
             "non-inferior", that a loss of the margin or more is rejected.

@@ -12,6 +12,7 @@ from beir_eval.comparison.verdict_sentences import (
     difference_sentence,
     interval_cell_text,
     interval_heading,
+    mean_interval_text,
     p_text,
     queries_text,
     signed_text,
@@ -134,7 +135,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         row: list[str | Cell] = [label_of(comparison, system)]
         for measure in comparison.measures:
             mean = means[measure, system]
-            interval = f"{score_text(mean.low)} to {score_text(mean.high)}" if intervals else ""
+            interval = mean_interval_text(mean.low, mean.high, " to ") if intervals else ""
             is_best = score_text(mean.mean) == best[measure]
             row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)

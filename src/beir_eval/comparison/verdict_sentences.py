@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
+#: Ends of an interval that differ by no more than this, relative to them, are equal.
+_ROUNDING = 1e-12
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
@@ -174,8 +176,8 @@ def verdict_sentence(
 def interval_text(low: float, high: float) -> str:
     """Return the ends of an interval of differences as text.
 
-    >>> interval_text(-0.01, 0.03), interval_text(-math.inf, math.inf)
-    ('-0.0100 to +0.0300', 'unbounded')
+    >>> interval_text(-0.01, 0.03), interval_text(-math.inf, math.inf), interval_text(0.0, 0.00002)
+    ('-0.0100 to +0.0300', 'unbounded', '0.0000 to +2e-05')
     """
     if math.isinf(low) and math.isinf(high):
         return "unbounded"
@@ -183,7 +185,28 @@ def interval_text(low: float, high: float) -> str:
         return f"up to {signed_text(high)}"
     if math.isinf(high):
         return f"from {signed_text(low)}"
-    return f"{signed_text(low)} to {signed_text(high)}"
+    return " to ".join(_ends_texts(low, high))
+
+
+def mean_interval_text(low: float, high: float, between: str) -> str:
+    """Return the interval of a mean as text; that all scores are equal if they do not vary.
+
+    Args:
+        low: the low end.
+        high: the high end.
+        between: what to write between the ends.
+
+    >>> mean_interval_text(0.25, 0.5, " to "), mean_interval_text(1.0, 1.0, " to ")
+    ('0.2500 to 0.5000', 'all scores equal')
+    """
+    if not has_spread(low, high):
+        return "all scores equal"
+    return between.join(_ends_texts(low, high, sign=""))
+
+
+def has_spread(low: float, high: float) -> bool:
+    """Return whether the ends of an interval of a mean differ by more than rounding errors."""
+    return high - low > _ROUNDING * max(abs(low), abs(high))
 
 
 def interval_cell_text(difference: Difference) -> str:
@@ -461,4 +484,15 @@ def signed_range_text(low: float, high: float) -> str:
     """
     if math.isinf(low) or math.isinf(high):
         return interval_text(low, high)
-    return f"{signed_text(low)} … {signed_text(high)}"
+    return " … ".join(_ends_texts(low, high))
+
+
+def _ends_texts(*ends: float, sign: str = "+") -> list[str]:
+    """Return the ends of an interval; with another number of digits where both would look like 0.
+
+    Args:
+        ends: the ends.
+        sign: "+" for a sign before ends above 0; "" for none.
+    """
+    digits = ".4f" if any(round(end, 4) for end in ends) else ".1g"
+    return [f"{end:{sign}{digits}}" if end else score_text(0.0) for end in ends]

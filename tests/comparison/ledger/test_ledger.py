@@ -112,6 +112,7 @@ def test_of_a_measure_for_which_lower_is_better_a_lower_score_is_better(tmp_path
     assert faster.t < 0 < slower.t
     assert faster.wins == 40
     assert any("computed elsewhere" in note for note in ledger.notes())
+    assert any("symmetric about 0, the chance" in note for note in ledger.notes())
     assert any("below 0 is better" in note for note in ledger.notes())
 
 

@@ -19,7 +19,9 @@ from beir_eval.comparison.validation import (
     check_names,
 )
 from beir_eval.comparison.verdict_sentences import (
+    has_spread,
     left_out_notes,
+    mean_interval_text,
     measure_text,
     p_text,
     source_notes,
@@ -253,9 +255,8 @@ class CheckpointCurve(Saved):
                 key = (measure, checkpoint.name)
                 point = points[key]
                 marks = ("★" if key in best else "") + settled.get(key, "")
-                text = (
-                    f"{score_text(point.mean)} ({score_text(point.low)} … {score_text(point.high)})"
-                )
+                interval = mean_interval_text(point.low, point.high, " … ")
+                text = f"{score_text(point.mean)} ({interval})"
                 cells.append(f"{text} {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
@@ -350,7 +351,9 @@ class CheckpointCurve(Saved):
             marks[outcome.unbeaten.name] = f"best, {gain_mark}" if is_best else gain_mark
         rows = [
             {
-                **point.model_dump(include={"step", "name", "mean", "low", "high"}),
+                **point.model_dump(include={"step", "name", "mean"}),
+                "low": point.low if has_spread(point.low, point.high) else None,
+                "high": point.high if has_spread(point.low, point.high) else None,
                 "mark": marks.get(point.name, ""),
             }
             for point in self.curve(name)

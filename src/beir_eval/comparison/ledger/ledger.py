@@ -383,9 +383,10 @@ class Ledger:
             covered += f" and further ones ({settings.reserve:.0%} of alpha is reserved for them)"
         count = f"{len(looks):,} {'look' if len(looks) == 1 else 'looks'}"
         promise = (
-            f"if no checkpoint differs from {self.baseline.name}, the chance of any verdict over "
-            f"all looks is at most {settings.alpha:g}; this holds only if training does not react "
-            "to what the ledger prints"
+            f"if no checkpoint differs from {self.baseline.name} and differences by query are "
+            "symmetric about 0, the chance of any verdict over all looks is at most "
+            f"{settings.alpha:g}; this holds only if training does not react to what the ledger "
+            "prints"
         )
         notes = [f"{count} so far, of {covered}; {sides} joint sign flips of all looks", promise]
         elsewhere = (self.baseline.name,) if self.baseline.settings is None else ()
