@@ -28,7 +28,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from beir_eval import compare_runs, read_qrels, read_run
 from beir_eval.comparison import differences
-from completions import MEASURES, Case, refutations, unconfirmed  # type: ignore[import-not-refuted]
+from completions import (  # type: ignore[import-not-found]
+    MEASURES,
+    Case,
+    refutations,
+    unconfirmed,
+)
 
 #: (qrels, folder of runs, runs): a few systems of each data set.
 REAL = {
@@ -92,7 +97,7 @@ def print_refutations(label: str, counts: Counter[str]) -> None:
 def try_cases(num_cases: int, num_completions: int) -> None:
     """Try to refute random small comparisons."""
     # What is not excluded where few queries differ takes half of the time, and is not looked at.
-    differences._bound_fields = lambda *_: {}  # type: ignore[assignment]  # noqa: SLF001
+    differences._bound_fields = lambda *_: {}  # noqa: SLF001
     names = ("completions", "differences", "outside", "cannot", "refuted", "could", "unconfirmed")
     counts = Counter(dict.fromkeys(names, 0))
     for seed in range(num_cases):
@@ -103,7 +108,7 @@ def try_cases(num_cases: int, num_completions: int) -> None:
         except ValueError:  # fewer than two queries have a score
             counts["not comparable"] += 1
             continue
-        for effect in comparison.unjudged:
+        for effect in comparison.unjudged or ():
             counts[effect.verdict_change] += 1
             counts["bounds"] += effect.low is not None
         for text in unconfirmed(case, comparison):
@@ -132,8 +137,8 @@ def try_real(num_completions: int) -> None:
             {"measures": REAL_MEASURES, "draws": 20_000},
         )
         comparison = case.compare(case.qrels, keep_top=100)
-        counts = Counter(effect.verdict_change for effect in comparison.unjudged)
-        counts["bounds"] = sum(effect.low is not None for effect in comparison.unjudged)
+        counts = Counter(effect.verdict_change for effect in comparison.unjudged or ())
+        counts["bounds"] = sum(effect.low is not None for effect in comparison.unjudged or ())
         counts["unconfirmed"] = len(list(unconfirmed(case, comparison)))
         rng = np.random.default_rng(41)
         for _ in range(num_completions):
@@ -154,7 +159,7 @@ def print_shares() -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             comparison = compare_runs(qrels, runs, REAL_MEASURES, likeness_k=None)
-        for effect in comparison.unjudged:
+        for effect in comparison.unjudged or ():
             shares[effect.measure][effect.verdict_change] += 1
     print("| measure | cannot | could | not known |\n|---|--:|--:|--:|")
     total: Counter[str] = Counter()
