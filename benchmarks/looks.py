@@ -276,7 +276,7 @@ def print_skewed(simulations: int) -> None:
     for tail, pool in (("large gains", centred), ("large losses", -centred)):
         for num_queries in (50, 300):
             runs = TrainingRuns(pool * np.sqrt(2), num_queries, 0.9, False, NO_GAINS)  # noqa: FBT003 - a record
-            counts = {(side, one): 0 for one in (False, True) for side in ALTERNATIVES}
+            counts = {(side, alone): 0 for alone in (False, True) for side in ALTERNATIVES}
             batch = DRAWS_OF_BATCH // DRAWS
             for begin in range(0, simulations, batch):
                 drawn = np.stack(

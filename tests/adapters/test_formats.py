@@ -394,6 +394,7 @@ def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(
 # Writing
 
 
+@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")  # made runs look like mistakes
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("ending", [*endings_of(RUN_FORMATS), ".run.gz", ".json.zst"])
 def test_a_written_run_is_read_back_exactly(ending, tmp_path_factory):

@@ -128,8 +128,8 @@ def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
         assert f": {verdict} on these data sets, corrected p" in sentence
         assert "these data sets" not in other
     assert sampled.headline().text.startswith(f"Average {fixed.measure} over 5 data sets: ")
-    one = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), "s0")
-    assert "these data sets" not in str(one.verdict_sentences())
+    single = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), "s0")
+    assert "these data sets" not in str(single.verdict_sentences())
 
 
 # Sign flips within the data sets

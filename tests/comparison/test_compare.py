@@ -789,3 +789,17 @@ def test_the_level_of_a_correction_is_not_printed():
     )
     by_t = few_differing(3, 0, test="t").differences[0]
     assert by_t.power_note == "3 queries differ: too few to estimate power"
+
+
+def test_a_figure_of_identical_systems_has_no_layer_of_intervals():
+    qrels = {f"q{n}": {"a": 1} for n in range(12)}
+    run = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    other = {query: {"x": 2.0, "a": 1.0} for query in qrels}
+    marks = [
+        [layer["mark"]["type"] for layer in figure.spec["layer"]]
+        for figure in (
+            compare_runs(qrels, {"a": run, "b": second}, "MRR").plot("forest")
+            for second in (run, other)
+        )
+    ]
+    assert [kinds.count("rule") for kinds in marks] == [1, 2]  # the other is the line at 0

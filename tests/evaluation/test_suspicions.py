@@ -347,3 +347,17 @@ def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
 
 def test_every_remedy_belongs_to_a_code():
     assert set(REMEDIES) == set(SuspicionCode.__args__)
+
+
+def test_a_file_that_lists_the_lowest_score_first_is_not_taken_for_swapped(tmp_path):
+    lines = [
+        f"{query} Q0 {doc_id} {5 - position} {position} t\n"
+        for query in QUERIES
+        for position, doc_id in enumerate(CORPUS[:5])
+    ]
+    (tmp_path / "run.trec").write_text("".join(lines))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        result = evaluate(JUDGED, read_run(tmp_path / "run.trec"), "MRR")
+    codes = [suspicion.code for suspicion in result.counted.suspicions]
+    assert "swapped-ranks-and-scores" not in codes

@@ -88,11 +88,11 @@ def test_the_estimate_has_the_unit_of_the_scores():
 
 
 def runs_of(wins, losses, num_queries):
-    found, lost = {"a": 2.0, "x": 1.0}, {"x": 2.0, "a": 1.0}
+    won, lost = {"a": 2.0, "x": 1.0}, {"x": 2.0, "a": 1.0}
     queries = [f"q{number:03}" for number in range(num_queries)]
     qrels = {query: {"a": 1} for query in queries}
-    old = {query: lost if i < wins else found for i, query in enumerate(queries)}
-    new = {q: lost if wins <= i < wins + losses else found for i, q in enumerate(queries)}
+    old = {query: lost if i < wins else won for i, query in enumerate(queries)}
+    new = {q: lost if wins <= i < wins + losses else won for i, q in enumerate(queries)}
     return qrels, {"old": old, "new": new}
 
 

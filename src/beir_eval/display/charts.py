@@ -67,6 +67,16 @@ def forest(
     label = name_channel("label", axis) | {"scale": {"domain": labels}}
     tooltip = [tooltip_line(field) for field in ("label", "difference", "low", "high", "verdict")]
     band = [] if margin is None else [_margin_band(margin, title)]
+    intervals_layer: Spec = {
+        "mark": {"type": "rule", "strokeWidth": 2.5},
+        "encoding": {
+            "y": label,
+            "x": quantitative("low", title),
+            "x2": {"field": "high"},
+            "color": colour,
+            "tooltip": tooltip,
+        },
+    }
     described_band = "" if margin is None else f"; the band is the margin, {margin:g}"
     row_height = 38 if of_pairs else 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
@@ -76,16 +86,7 @@ def forest(
         [
             *band,
             zero_line("x"),
-            {
-                "mark": {"type": "rule", "strokeWidth": 2.5},
-                "encoding": {
-                    "y": label,
-                    "x": quantitative("low", title),
-                    "x2": {"field": "high"},
-                    "color": colour,
-                    "tooltip": tooltip,
-                },
-            },
+            *([intervals_layer] if _has_intervals(rows) else []),
             {
                 "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
                 "encoding": {
@@ -98,6 +99,11 @@ def forest(
             },
         ],
     )
+
+
+def _has_intervals(rows: Sequence[Row]) -> bool:
+    """Return whether any row has an interval. Of a layer without one, Vega warns."""
+    return any(row["low"] is not None for row in rows)
 
 
 def _margin_band(margin: float, title: str) -> Spec:
@@ -249,16 +255,17 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
         "scale": {"zero": False, "padding": 60, "nice": False},
     }
     title = f"{measure}, with {level:.0%} intervals"
+    intervals_layer: Spec = {
+        "mark": {"type": "area", "opacity": 0.18, "color": COLOURS["better"]},
+        "encoding": {"x": step, "y": quantitative("low", title), "y2": {"field": "high"}},
+    }
     tooltip = [tooltip_line(field) for field in ("name", "step", "mean", "low", "high", "mark")]
     return figure_from_layers(
         f"{measure} from checkpoint to checkpoint",
         rows,
         260,
         [
-            {
-                "mark": {"type": "area", "opacity": 0.18, "color": COLOURS["better"]},
-                "encoding": {"x": step, "y": quantitative("low", title), "y2": {"field": "high"}},
-            },
+            *([intervals_layer] if _has_intervals(rows) else []),
             {
                 "mark": {"type": "line", "color": COLOURS["better"]},
                 "encoding": {"x": step, "y": quantitative("mean", title)},

@@ -248,10 +248,14 @@ def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[S
 def _are_swapped(ranks: Floats, scores: Floats) -> bool:
     """Return whether the scores count 1, 2, … or 0, 1, … and the ranks descend.
 
+    If the ranks count too, down to 1 or 0, the file may list the lowest score first and agree.
+
     Args:
         ranks: the ranks of one ranking, in the order of the lines, f8[N].
         scores: its scores, f8[N].
     """
-    counts = np.arange(len(scores)) + scores[0]
-    is_count = scores[0] in {0.0, 1.0} and bool((scores == counts).all())
-    return is_count and bool((np.diff(ranks) <= 0).all()) and ranks[0] > ranks[-1]
+    counts = np.arange(len(scores))
+    is_count = scores[0] in {0.0, 1.0} and bool((scores == counts + scores[0]).all())
+    is_countdown = ranks[-1] in {0.0, 1.0} and bool((ranks[::-1] == counts + ranks[-1]).all())
+    is_descending = bool((np.diff(ranks) <= 0).all()) and ranks[0] > ranks[-1]
+    return is_count and is_descending and not is_countdown
