@@ -437,8 +437,6 @@ def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     ("change", "message"),
     [
         (lambda saved: saved.update(clusters=["a"]), "clusters: 60 labels were expected"),
-        (lambda saved: saved["differences"][0].update(p_queries=1.5), "p_queries: 1.5 is not from"),
-        (lambda saved: saved["differences"][0].update(repeat_variance=-1.0), "-1 is below 0"),
     ],
 )
 def test_a_saved_comparison_whose_sample_cannot_be_is_refused(tmp_path, change, message):

@@ -44,9 +44,7 @@ from beir_eval.comparison.ties import ties_section
 from beir_eval.comparison.unjudged.tables import unjudged_notes, unjudged_section
 from beir_eval.comparison.validation import (
     check_among,
-    check_differences,
     check_each_once,
-    check_means,
     check_names,
     pair_of,
     pairs_of,
@@ -196,13 +194,11 @@ class Comparison(Saved):
             ((mean.measure, mean.system) for mean in self.means),
             product(self.measures, self.systems),
         )
-        check_means("means", self.means, custom)
         check_each_once(
             "differences",
             ((difference.measure, pair_of(difference)) for difference in self.differences),
             product(self.measures, pairs),
         )
-        check_differences("differences", self.differences, custom)
         if self.on_common_queries is not None:
             on_common = self.on_common_queries.differences
             check_each_once(
@@ -210,7 +206,6 @@ class Comparison(Saved):
                 ((difference.measure, pair_of(difference)) for difference in on_common),
                 product(self.measures, pairs) if on_common else (),
             )
-            check_differences("on_common_queries.differences", on_common, custom)
         check_among(
             "unjudged",
             ((pair.measure, pair.system, pair.against) for pair in self.unjudged or ()),

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from beir_eval.errors import InputError, first_few, shown
 from beir_eval.evaluation.given_scores import check_within
 from beir_eval.measures import parse
@@ -24,13 +22,6 @@ if TYPE_CHECKING:
 
 #: No count of queries or documents is higher: shares and means of higher ones overflow a float.
 _HIGHEST_COUNT = 2**53
-#: (smaller count, larger count): the first is never above the second.
-_ORDERED_COUNTS = (
-    ("tied_queries", "tied_documents"),
-    ("tied_queries", "queries_judged"),
-    ("queries_matched", "queries_retrieved"),
-    ("documents_judged", "documents_retrieved"),
-)
 
 
 def check_result(result: EvaluationResult) -> None:
@@ -56,8 +47,6 @@ def check_result(result: EvaluationResult) -> None:
             "there can be none"
         )
         raise ValueError(msg)
-    if settings.no_relevant == "zero":
-        _check_defined(result)
     _check_top(result, counted)
     if (retrieval := result.retrieval) is not None:
         negative = [query_id for query_id, value in retrieval.seconds.items() if value < 0]
@@ -130,7 +119,7 @@ def check_scores(
 
 
 def _check_counts(counted: Counted) -> None:
-    """Raise ValueError for an impossible count, or one above another that contains it."""
+    """Raise ValueError for an impossible count."""
     for name in type(counted).model_fields:
         value = getattr(counted, name)
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
@@ -141,11 +130,6 @@ def _check_counts(counted: Counted) -> None:
             raise ValueError(msg)
         if isinstance(value, tuple):
             check_unique(f"counted.{name}", value)
-    for smaller, larger in _ORDERED_COUNTS:
-        counts = getattr(counted, smaller), getattr(counted, larger)
-        if None not in counts and counts[0] > counts[1]:
-            msg = f"counted.{smaller}: {counts[0]:,} is above {larger}, {counts[1]:,}"
-            raise ValueError(msg)
     for cutoff, (judged, retrieved) in counted.judged_in_top.items():
         if cutoff < 1 or not 0 <= judged <= retrieved:
             msg = f"counted.judged_in_top: {judged} of {retrieved} documents in the top {cutoff}"
@@ -199,22 +183,6 @@ def _check_among(
         problem = "not among the queries that it can hold" if expected else "counted as missing"
         msg = f"{field}: {first_few(wrong)} {'are' if len(wrong) > 1 else 'is'} {problem}"
         raise ValueError(msg)
-
-
-def _check_defined(result: EvaluationResult) -> None:
-    """Raise ValueError if a score is missing of a measure that is defined for every query.
-
-    With no_relevant="zero", only measures without relevant documents in their definition (Judged,
-    Hole) leave scores undefined.
-    """
-    for name, row in zip(result.measures, result.values.array, strict=True):
-        undefined = np.flatnonzero(np.isnan(row))
-        if len(undefined) and parse(name).definition.undefined_without_relevant:
-            msg = (
-                f"values: {name}: query {result.query_ids[undefined[0]]!r} has no score, but with "
-                "settings.no_relevant='zero' every query has one"
-            )
-            raise ValueError(msg)
 
 
 def _check_top(result: EvaluationResult, counted: Counted) -> None:

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.differences import sign_vectors_for
 from beir_eval.comparison.headlines import MOST_NAMED
-from beir_eval.comparison.validation import check_probability
 from beir_eval.comparison.verdict_sentences import p_text
 from beir_eval.core.saved import FROZEN
 from beir_eval.significance import correct, slice_interaction
@@ -181,56 +180,6 @@ def _with_verdicts(
 
 def _verdict_of(p_corrected: float, alpha: float) -> str:
     return "differs" if is_at_most(np.array(p_corrected), alpha) else "undecided"
-
-
-def check_interactions(
-    interactions: Sequence[Interaction],
-    labels_of: Mapping[str, Mapping[str, int]],
-    settings: ComparisonSettings,
-) -> None:
-    """Check the tests of slices that files may hold.
-
-    Args:
-        interactions: the tests.
-        labels_of: {column: {label of its slices: number of queries}}.
-        settings: the correction and the level.
-
-    Raises:
-        ValueError: a p is outside 0 to 1, or the fields of a test contradict each other.
-    """
-    for index, interaction in enumerate(interactions):
-        field = f"interactions.{index}"
-        if (interaction.p is None) != (interaction.p_corrected is None):
-            msg = f"{field}: p is {interaction.p}, p_corrected is {interaction.p_corrected}"
-            raise ValueError(msg)
-        for p_field in ("p", "p_corrected"):
-            value = getattr(interaction, p_field)
-            if value is not None:
-                check_probability(f"{field}.{p_field}", value)
-        p_corrected = interaction.p_corrected
-        expected = "not tested" if p_corrected is None else _verdict_of(p_corrected, settings.alpha)
-        if interaction.verdict != expected:
-            msg = f"{field}.verdict: {interaction.verdict!r} contradicts its p, {expected!r}"
-            raise ValueError(msg)
-        labels = labels_of[interaction.column]
-        unknown = [label for label in interaction.too_small if label not in labels]
-        num_large = len(labels) - len(interaction.too_small)
-        is_tested = interaction.num_slices >= FEWEST_SLICES
-        largest = sum(
-            count for label, count in labels.items() if label not in interaction.too_small
-        )
-        if (
-            unknown
-            or num_large != interaction.num_slices
-            or is_tested == (interaction.p is None)
-            or is_tested != (interaction.draws > 0)
-            or not interaction.num_slices * FEWEST_IN_SLICE <= interaction.num_queries <= largest
-        ):
-            msg = (
-                f"{field}: {interaction.num_slices} slices of {interaction.num_queries} queries in "
-                f"the test of {interaction.column!r} contradict the slices, too_small, p or draws"
-            )
-            raise ValueError(msg)
 
 
 # Sentences
