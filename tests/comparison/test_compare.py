@@ -8,7 +8,16 @@ import re
 import numpy as np
 import pytest
 
-from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval import (
+    Comparison,
+    EvaluationResult,
+    Run,
+    compare,
+    compare_runs,
+    evaluate,
+    read_qrels,
+    read_run,
+)
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
     InputError,
@@ -25,8 +34,10 @@ from beir_eval.significance import (
     paired_t,
     sign_flip,
     sign_test,
+    smallest_margin,
     wilcoxon,
 )
+from beir_eval.significance.equivalence import lower_bound
 
 
 def ranked(ranks):
@@ -110,7 +121,7 @@ def test_an_undecided_difference_states_the_detectable_difference_and_the_querie
     assert "vs base: 0.0000 MRR (95% interval for 2 comparisons: -" in sentence
     assert f"With 30 queries, a true difference of about {difference.detectable:.3g}" in sentence
     assert "would be detected 80% of the time; detecting 0.02 would take roughly" in sentence
-    assert sentence.endswith("cannot show that systems differ by less than 0.095")
+    assert "30 queries are too few to call systems equal within" in sentence
 
 
 def test_power_is_stated_for_the_level_of_the_correction():
@@ -366,8 +377,8 @@ def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
     few = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
     assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
     sentence = difference_sentence(few, 0.01)
-    assert sentence.startswith("b vs a: 0.0000 MRR (95% interval: unbounded): undecided, p 1.0000")
-    for words in ("3 queries", "No query differs", "less than 0.632"):
+    assert sentence.startswith("b vs a: 0.0000 MRR (identical scores on all 3 queries; a loss or")
+    for words in ("gain of up to 0.708 is not excluded): undecided, p 1.0000", "margin: 0.632"):
         assert words in sentence
 
 
@@ -666,3 +677,93 @@ def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
         p = alone.difference("MRR", name).p
         assert p == together.difference("MRR", name).p == reversed_order.difference("MRR", name).p
     assert together.difference("MRR", "nearly").exact
+
+
+@pytest.mark.parametrize("num_systems", [2, 5, 10])
+def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
+    scores = {"nDCG@10": {f"q{index}": 0.5 for index in range(50)}}
+    results = [EvaluationResult.from_scores(f"s{index}", scores) for index in range(num_systems)]
+    least = compare(results, "s0").difference("nDCG@10", "s1").smallest_margin
+    assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
+    for factor, verdict in ((0.999, "undecided"), (1.001, "equal")):
+        pairs = compare(results, "s0", margin=factor * least).differences
+        assert {pair.verdict for pair in pairs} == {verdict}
+
+
+def few_differing(num_wins, num_losses, num_queries=30, size=1.0, **settings):
+    """Return the comparison of systems whose scores differ on few queries."""
+    old = [0.0] * num_wins + [size] * num_losses
+    scores = {"old": old, "new": [size - score for score in old]}
+    ties = [0.0] * (num_queries - num_wins - num_losses)
+    results = [
+        EvaluationResult.from_scores(
+            name,
+            {"Success@1": {f"q{index}": score for index, score in enumerate(values + ties)}},
+        )
+        for name, values in scores.items()
+    ]
+    return compare(results, "old", **settings)
+
+
+def test_where_few_queries_differ_the_loss_that_is_not_excluded_follows_the_interval():
+    comparison = few_differing(1, 0)
+    [pair] = comparison.differences
+    assert pair.loss_not_excluded == -lower_bound([1.0] + [0.0] * 29, alpha=0.025)
+    assert pair.gain_not_excluded == -lower_bound([-1.0] + [0.0] * 29, alpha=0.025)
+    assert pair.gain_not_excluded > pair.high
+    sentence = difference_sentence(pair, 0.01)
+    assert (
+        "(95% interval: 0.0000 to +0.0909; a loss of up to 0.0951 is not excluded): undecided"
+        in sentence
+    )
+    assert "few queries differ, so a loss of up to 0.0951 is not excluded" in str(comparison)
+    mirrored = pair.reversed()
+    assert mirrored.loss_not_excluded == pair.gain_not_excluded
+    assert few_differing(5, 5).differences[0].loss_not_excluded is None
+
+
+def test_a_verdict_on_few_queries_says_what_it_assumes():
+    [pair] = few_differing(7, 0).differences
+    assert pair.verdict == "better"
+    assert pair.loss_not_excluded == 0
+    assert "not excluded" not in difference_sentence(pair, 0.01)
+    [pair] = few_differing(6, 0, num_queries=100, size=0.1).differences
+    assert pair.verdict == "better"
+    assert "unless differences are symmetric, a loss of up to" in difference_sentence(pair, 0.01)
+    assert "unless differences are symmetric, a gain of up to" in difference_sentence(
+        pair.reversed(), 0.01
+    )
+
+
+def test_identical_scores_have_no_interval():
+    comparison = few_differing(0, 0)
+    [pair] = comparison.differences
+    assert (pair.low, pair.high) == (0, 0)
+    assert pair.interval == "no interval: identical scores"
+    sentence = difference_sentence(pair, 0.01)
+    assert sentence.startswith(
+        "new vs old: 0.0000 Success@1 (identical scores on all 30 queries; a loss or gain of up to "
+        "0.116 is not excluded): undecided"
+    )
+    for text in (str(comparison), comparison.to_markdown()):
+        assert not re.search(r"0\.0000 (to|…) 0\.0000", text)
+        assert "identical" in text
+
+
+def test_the_level_of_a_correction_is_not_printed():
+    single = few_differing(3, 0).differences[0]
+    assert single.power_note == "3 queries differ: too few for significance at 0.05"
+    scores = np.zeros((5, 40))
+    scores[1:, :7] = 1
+    results = [
+        EvaluationResult.from_scores(
+            f"s{index}", {"Success@1": {f"q{query}": score for query, score in enumerate(row)}}
+        )
+        for index, row in enumerate(scores.tolist())
+    ]
+    [pair, *_] = compare(results, "s0", correction="bonferroni", alpha=0.04).differences
+    assert pair.power_note == (
+        "7 queries differ: too few for significance after correction for 4 comparisons"
+    )
+    by_t = few_differing(3, 0, test="t").differences[0]
+    assert by_t.power_note == "3 queries differ: too few to estimate power"

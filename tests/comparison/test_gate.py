@@ -175,11 +175,33 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
         )  # fmt: skip
         assert check.passed == test.non_inferior == (check.system == "same")
     [few] = checks("old", "same", non_inferior=True, margin=0.02)
-    assert few.outcome == "failed"
+    assert few.outcome == "undecidable"
     assert few.smallest_margin == smallest_margin(40)
     assert "not shown to lose less than 0.02" in few.reason
-    for words in ("smallest margin", "40 queries", "0.0722"):
-        assert words in few.reason
+    assert "40 queries are too few for this margin" in few.reason
+    assert "would need a margin of 0.0722" in few.reason
+
+
+def test_gains_can_show_a_margin_that_equal_scores_cannot():
+    """So no margin is too small for non-inferiority, whatever the scores are."""
+    results = [
+        EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(np.full(30, mean)))})
+        for name, mean in (("old", 0.3), ("gains", 0.5), ("same", 0.3))
+    ]
+    gains, same = check_gate(compare(results, "old"), non_inferior=True)
+    assert gains.outcome == "passed"
+    assert gains.limit < gains.smallest_margin
+    assert same.outcome == "undecidable"
+
+
+def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_to_be_worse():
+    [worse] = checks("old", "worse", non_inferior=True, margin=0.02)
+    assert worse.limit < worse.smallest_margin
+    assert worse.outcome == "failed"
+    assert "It is shown to be worse (one-sided p" in worse.reason
+    [enough] = checks("old", "worse", non_inferior=True, margin=0.1)
+    assert enough.outcome == "failed"
+    assert "margin of" not in enough.reason
 
 
 def test_a_rare_large_loss_that_the_sample_missed_is_not_ruled_out():
@@ -187,7 +209,7 @@ def test_a_rare_large_loss_that_the_sample_missed_is_not_ruled_out():
     ties = {name: {"nDCG@10": dict(enumerate_ids(np.full(50, 0.5)))} for name in ("old", "new")}
     results = [EvaluationResult.from_scores(name, scores) for name, scores in ties.items()]
     [check] = check_gate(compare(results, "old"), non_inferior=True)
-    assert check.outcome == "failed"
+    assert check.outcome == "undecidable"
     [check] = check_gate(compare(results, "old", margin=0.06), non_inferior=True)
     assert check.outcome == "passed"
 
@@ -217,10 +239,14 @@ def test_a_pass_says_which_loss_would_go_unnoticed():
         assert words in check.reason
     [check] = checks("old", "nearly")
     assert check.reason.endswith(
-        "Only 1 of 40 queries differs: no loss on so few could be significant at 0.05"
+        "Only 1 of 40 queries differs, too few for a significant loss at 0.05: a loss of up to "
+        "0.0734 is not excluded"
     )
     [check] = check_gate(compare({"old": result("old"), "again": result("old")}, "old"), "MRR")
-    assert check.reason.endswith("No query differs")
+    assert "(identical scores on all 40 queries): not shown to be worse" in check.reason
+    assert check.reason.endswith(
+        "With no difference on 40 queries: a loss of up to 0.0722 is not excluded"
+    )
 
 
 @pytest.mark.simulation
@@ -269,7 +295,7 @@ def test_a_level_of_exactly_the_smallest_p_decides_and_a_lower_one_does_not():
 def test_a_loss_on_exactly_the_fewest_queries_that_can_be_significant_is_not_called_impossible():
     ranks = [rank + (query < 5) for query, rank in enumerate(RANKS)]
     nearly = evaluate(QRELS, run_with_ranks(ranks), "MRR", name="nearly")
-    impossible = "Only 5 of 40 queries differ: no loss on so few could be significant"
+    impossible = "Only 5 of 40 queries differ, too few for a significant loss"
     comparison = compare([nearly, result("old")], "nearly", measures="MRR", alpha=2**-5)
     [check] = check_gate(comparison)
     assert check.outcome == "passed"
@@ -455,8 +481,10 @@ def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
     ) as caught:
         assert_no_regression(result("worse"), result("old"), "MRR")
     assert str(caught.value).count("->") == 5
-    with pytest.raises(AssertionError, match=r"not shown to lose less than 0\.01"):
+    with pytest.raises(InputError, match=r"40 queries are too few for this margin"):
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True)
+    with pytest.raises(AssertionError, match=r"not shown to lose less than 0\.08"):
+        assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True, margin=0.08)
 
 
 def test_assert_no_regression_takes_paths_of_saved_results(tmp_path):
@@ -507,7 +535,8 @@ def test_the_gate_decides_the_exit_code(files):
     assert "gate failed: worse vs old: -0.1192 MRR (90% interval" in printed_text(failed)
     arguments = [qrels, runs["old"], runs["same"], "--gate", "MRR"]
     assert run_command(*arguments).exit_code == 0
-    assert run_command(*arguments, "--non-inferior").exit_code == 1
+    assert run_command(*arguments, "--non-inferior").exit_code == 2
+    assert run_command(*arguments, "--non-inferior", "--margin", "0.08").exit_code == 1
     assert run_command(*arguments, "--non-inferior", "--margin", "0.5").exit_code == 0
     swapped = [qrels, runs["worse"], runs["old"], "--gate", "MRR"]
     assert run_command(*swapped).exit_code == 0

@@ -300,7 +300,11 @@ def test_a_gate_takes_whole_clusters():
     loaded = Comparison.model_validate_json(comparison.model_dump_json())
     assert check_gate(loaded)[0] == check
     [check] = check_gate(comparison, non_inferior=True)
-    assert "The smallest margin that 12 clusters could ever show" in check.reason
+    assert check.outcome == "failed"
+    assert "It is shown to be worse" in check.reason
+    same = {"new": scored("new", 0.0), "old": scored("old", seed=1)}
+    [check] = check_gate(compare(same, "old", clusters=CLUSTERS), non_inferior=True)
+    assert "12 clusters are too few for this margin" in check.reason
     [check] = check_gate(comparison, [], floors={MEASURE: 0.2}, floor_interval=True)
     [plain] = check_gate(compare(systems, "old"), [], floors={MEASURE: 0.2}, floor_interval=True)
     assert check.value == plain.value

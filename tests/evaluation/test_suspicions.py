@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from beir_eval import BeirEvalWarning, Evaluator, compare_runs, evaluate, read_run
-from beir_eval.evaluation import suspicions
+from beir_eval.evaluation.suspicions.suspicion import REMEDIES, SuspicionCode
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 _RANDOM = random.Random(3)
@@ -346,4 +346,4 @@ def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
 
 
 def test_every_remedy_belongs_to_a_code():
-    assert set(suspicions.REMEDIES) == set(suspicions.SuspicionCode.__args__)
+    assert set(REMEDIES) == set(SuspicionCode.__args__)

@@ -18,6 +18,7 @@ from beir_eval.significance import (
     smallest_margin,
 )
 from beir_eval.significance.bounded_mean import gaffke_p_values
+from beir_eval.significance.equivalence import lower_bound
 
 DIFFERENCES = st.lists(st.integers(-50, 50).map(lambda value: value / 50), min_size=2, max_size=12)
 
@@ -269,3 +270,31 @@ def test_clusters_of_unequal_sizes_need_a_larger_margin():
     for factor, is_shown in ((0.99, False), (1.01, True)):
         tests = margin_tests(equal, delta=factor * margin, weights=uneven)
         assert (tests.p_equal[0] <= 0.05) == is_shown
+
+
+@pytest.mark.parametrize(("queries", "alpha"), [(10, 0.05), (30, 0.01), (300, 0.05)])
+def test_the_lower_bound_of_ties_is_the_share_of_queries_that_all_may_have_missed(queries, alpha):
+    bound = lower_bound(np.zeros(queries), alpha=alpha, score_range=2.0)
+    assert bound == pytest.approx(2 * (alpha ** (1 / queries) - 1), rel=1e-9)
+
+
+@given(DIFFERENCES)
+def test_the_lower_bound_is_where_the_test_of_a_margin_turns(listed):
+    values = np.array(listed)
+    bound = lower_bound(values, alpha=0.05)
+    assert -1 <= bound <= values.mean() + 1e-12
+    for factor, excluded in ((0.99, False), (1.01, True)):
+        delta = -bound * factor
+        if 0.001 < delta < 1:
+            assert (gaffke_p(listed, -delta) <= 0.05) == excluded
+
+
+def test_the_lower_bound_of_clusters_counts_the_largest():
+    ties = np.zeros(20)
+    of_queries = lower_bound(ties)
+    assert lower_bound(ties, weights=np.ones(20)) == pytest.approx(of_queries, rel=2e-3)
+    uneven = np.linspace(0.1, 1.9, 20)
+    assert lower_bound(ties, weights=uneven) < of_queries
+    assert -lower_bound(ties, weights=uneven) == pytest.approx(
+        smallest_margin(20, weights=uneven), rel=3e-3
+    )

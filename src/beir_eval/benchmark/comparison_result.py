@@ -29,6 +29,7 @@ from beir_eval.comparison.validation import (
     pairs_of,
 )
 from beir_eval.comparison.verdict_sentences import (
+    interval_text,
     measure_text,
     p_text,
     percent_text,
@@ -446,7 +447,9 @@ class AcrossDatasets(Saved):
                 difference.system,
                 difference.against,
                 signed_text(difference.difference),
-                signed_range_text(difference.low, difference.high),
+                signed_range_text(difference.low, difference.high)
+                if difference.low or difference.high
+                else "identical",
                 p_text(difference.p),
                 p_text(difference.p_corrected),
                 f"{difference.better}/{difference.worse}",
@@ -465,9 +468,10 @@ class AcrossDatasets(Saved):
             f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
             f"worse on {difference.worse} ({difference.significantly_worse})"
         )
-        return verdict_sentence(
-            self._measure_label(), difference, evidence, interval=self._interval_label()
-        )
+        ends = f"{self._interval_label()}: {interval_text(difference.low, difference.high)}"
+        if not difference.low and not difference.high:
+            ends = "no interval: no data set differs"
+        return verdict_sentence(self._measure_label(), difference, evidence, interval=ends)
 
     def headline(self) -> VerdictSentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""

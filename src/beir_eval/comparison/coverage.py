@@ -18,7 +18,7 @@ from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.records import RetrievalProblem
-from beir_eval.evaluation.suspicions import Suspicion
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.names import registered
 

@@ -17,7 +17,7 @@ from beir_eval.comparison.records import (
     SystemMean,
     Verdict,
 )
-from beir_eval.comparison.verdict_sentences import interval_label
+from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
@@ -29,8 +29,10 @@ from beir_eval.significance import (
 )
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
+from beir_eval.significance.equivalence import lower_bound
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
 from beir_eval.significance.paired_tests import t_intervals, t_p_values, two_sided_t_p
+from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.randomisation import Family, randomise, rank_at
 from beir_eval.significance.repeats import (
     CrossedTests,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.records import ComparisonSettings, Direction
     from beir_eval.core.arrays import Floats
-    from beir_eval.significance import PairedTest
+    from beir_eval.significance import PairedTest, PowerEstimate
     from beir_eval.significance.corrections import CorrectedTests
     from beir_eval.significance.randomisation import FlippedFamily, Largest
 
@@ -410,6 +412,8 @@ def with_verdicts(
     tests: Tests,
     corrected: CorrectedTests,
     p_equal: Floats,
+    *,
+    num_comparisons: int | None = None,
 ) -> list[Difference]:
     """Return the differences of one measure with all their evidence, in the order of the pairs.
 
@@ -417,15 +421,20 @@ def with_verdicts(
         tests: the tests of the pairs.
         corrected: the corrected tests and their intervals.
         p_equal: the corrected p of equality within the margin, f8[D].
+        num_comparisons: over how many comparisons these are corrected; None for the pairs, or for
+            the candidates that the systems were chosen from.
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
+    if num_comparisons is None:
+        num_comparisons = max(len(tests.p), settings.chosen_from or 1)
     low, high, confidence = _shown_intervals(tests, corrected)
     num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
     margin_limit = None
     if score_range is not None:
         margin_limit = smallest_margin(
             flipped.num_queries,
-            alpha=settings.alpha,
+            # No p is below alpha after the correction if the smallest is above this.
+            alpha=settings.alpha / num_comparisons,
             score_range=score_range,
             weights=units.weights,
         )
@@ -450,7 +459,9 @@ def with_verdicts(
                 difference=mean,
                 low=ends[0],
                 high=ends[1],
-                interval=interval_label(settings, num_pairs, float(confidence[index])),
+                interval=interval_label(settings, num_pairs, float(confidence[index]))
+                if np.count_nonzero(row)
+                else NO_INTERVAL,
                 confidence=float(confidence[index]),
                 **_effect_fields(
                     "effect", mean, ends, Spread.from_differences(row), settings.alpha
@@ -470,8 +481,10 @@ def with_verdicts(
                     index,
                     unit_row,
                     float(corrected.own_levels[index]),
+                    num_comparisons,
                     is_significant=bool(corrected.is_significant[index]),
                 ),
+                **_bound_fields(tests, ends, unit_row, num_comparisons),
                 **_repeat_fields(
                     tests,
                     index,
@@ -545,8 +558,49 @@ def _too_few_clusters(scores: MeasureScores) -> str:
     )
 
 
-def _power_fields(
-    tests: Tests, index: int, differences: Floats, level: float, *, is_significant: bool
+def _bound_fields(
+    tests: Tests, ends: tuple[float, float], differences: Floats, num_comparisons: int
+) -> dict[str, Any]:
+    """Return the loss and the gain that are not excluded, if few queries differ.
+
+    Args:
+        tests: the tests of the pairs.
+        ends: the ends of the interval of this pair, which may reach further than the bounds.
+        differences: its differences by unit, f8[U].
+        num_comparisons: the number of comparisons that are corrected together.
+    """
+    score_range = tests.scores.scale.range
+    if score_range is None or np.count_nonzero(differences) >= FEWEST_DIFFERING:
+        return {}
+    is_corrected = tests.settings.correction != "none"
+    alpha = tests.settings.alpha / 2 / (num_comparisons if is_corrected else 1)  # of each side
+    low, high = (
+        sign
+        * lower_bound(
+            sign * differences,
+            alpha=alpha,
+            score_range=score_range,
+            weights=tests.scores.units.weights,
+        )
+        for sign in (1, -1)
+    )
+    # An interval that is unbounded says nothing; one that reaches further is not contradicted.
+    low = low if math.isinf(ends[0]) else min(low, ends[0])
+    high = high if math.isinf(ends[1]) else max(high, ends[1])
+    below, above = max(0.0, -low), max(0.0, high)
+    if not tests.scores.scale.higher_is_better:
+        below, above = above, below
+    return {"loss_not_excluded": below, "gain_not_excluded": above}
+
+
+def _power_fields(  # noqa: PLR0913 - the facts on one pair
+    tests: Tests,
+    index: int,
+    differences: Floats,
+    level: float,
+    num_comparisons: int,
+    *,
+    is_significant: bool,
 ) -> dict[str, Any]:
     """Return the fields on power of a difference; None for what is not known, or significant.
 
@@ -555,6 +609,7 @@ def _power_fields(
         index: which of them.
         differences: its differences by unit, f8[U].
         level: the level at which the difference was tested.
+        num_comparisons: the number of comparisons that are corrected together.
         is_significant: whether it was detected: then power says nothing more.
     """
     unknown = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
@@ -581,10 +636,33 @@ def _power_fields(
         "detectable_high": power.detectable_high,
         "queries_low": power.queries_low,
         "queries_high": power.queries_high,
-        "power_note": power.note
-        if tests.scores.clusters is None
-        else power.note.replace("queries", "clusters"),
+        "power_note": _power_note(tests, power, num_comparisons),
     }
+
+
+def _power_note(tests: Tests, power: PowerEstimate, num_comparisons: int) -> str:
+    """Return why power is not known, without the level of the correction; mostly "".
+
+    Args:
+        tests: the tests of the pairs.
+        power: the estimate, at the level at which the pair was tested.
+        num_comparisons: the number of comparisons that are corrected together.
+    """
+    note, settings = power.note, tests.settings
+    if power.num_differing and not power.could_be_significant:
+        differ = "query differs" if power.num_differing == 1 else "queries differ"
+        note = f"{power.num_differing} {differ}: too few "
+        if settings.test == "t":  # whose p has no such limit
+            note += "to estimate power"
+        elif power.smallest_p > settings.alpha:
+            note += f"for significance at {settings.alpha:g}"
+        elif settings.chosen_from is not None:
+            note += f"for significance after the choice from {settings.chosen_from} candidates"
+        else:
+            note += f"for significance after correction for {num_comparisons} comparisons"
+    if tests.scores.clusters is None:
+        return note
+    return note.replace("queries", "clusters").replace("query", "cluster")
 
 
 def _repeat_fields(

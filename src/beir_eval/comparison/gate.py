@@ -27,6 +27,7 @@ from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,
     percent_text,
+    rounded_up_text,
     signed_text,
 )
 from beir_eval.core.ids import hash_ids
@@ -45,8 +46,9 @@ from beir_eval.significance import (
     smallest_margin,
     smallest_p,
 )
-from beir_eval.significance.equivalence import NonInferiority, margin_tests
+from beir_eval.significance.equivalence import NonInferiority, lower_bound, margin_tests
 from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
@@ -89,8 +91,9 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
       1 − 2·alpha leaves out 0 on the side of a loss (with test="sign_flip" or "t"). A system that
       passes is not shown to be as good; the reason states the loss that could have been missed.
     - With ``non_inferior``, a system passes only if it is shown to lose less than the margin of the
-      comparison: by ``significance.non_inferiority`` at its alpha. This takes enough queries; the
-      reason states the smallest margin that so many queries could show.
+      comparison: by ``significance.non_inferiority`` at its alpha. This takes enough queries. With
+      so few that a system with the scores of the baseline would not pass either, a system that
+      does not pass is undecidable, unless it is shown to be worse: then it fails.
     - With ``floors``, a system fails if its mean is below the floor of the measure, or with
       ``floor_interval`` if the lower end of its interval is.
 
@@ -102,7 +105,8 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     A check is undecidable if scores are no basis for it: judged queries are missing from one of the
     two runs (unless ``allow_missing``), one run is shallower than the other and the measure has no
     cutoff or one beyond it (unless ``allow_unequal_depth``), a run retrieves nothing, document ids
-    do not match those of the qrels, or there are so few queries that no loss could be significant.
+    do not match those of the qrels, or there are so few queries that no loss could be significant,
+    or that the margin of ``non_inferior`` is too small for them.
 
     A comparison that was loaded from a file has the scores of queries that all systems have, and no
     others: with on="intersection", its checks depend on which systems it holds.
@@ -368,21 +372,8 @@ class _Gate(NamedTuple):
         Besides, "sentence" is the end of the reason.
         """
         settings, scale = self.comparison.settings, scores.scale
-        level = 2 * self.alpha
-        [tests] = tests_of(
-            [scores],
-            Pairs([Pair(0, 1)]),
-            replace(settings, alpha=level, correction="none", chosen_from=None),
-        )
-        side = "less" if scale.higher_is_better else "greater"
-        method = PAIRED_TESTS[settings.test]
-        if settings.test == "sign_flip":
-            p = float(tests.flipped.p(side)[0])
-        else:
-            p = _one_sided_t(tests, side, method)
-        if tests.crossed is not None:
-            p_below = float(tests.crossed.p_below(0.0)[0])
-            p = max(p, 1 - p_below if side == "less" else p_below)
+        level, method = 2 * self.alpha, PAIRED_TESTS[settings.test]
+        tests, p = self._test_of_loss(scores)
         low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
         fields: dict[str, Any] = {
             "value": float(tests.flipped.means[0]),
@@ -393,10 +384,12 @@ class _Gate(NamedTuple):
         }
         units = tests.pairs.differences(scores.units.rows)[0]
         counted = _counted(scores, len(units))
-        evidence = (
-            f"({percent_text(1 - level)} interval: {interval_text(low, high)}, "
-            f"{len(differences):,} queries{self._sample_text(scores)})"
-        )
+        evidence = f"{len(differences):,} queries{self._sample_text(scores)})"
+        if np.count_nonzero(differences):
+            interval = f"{percent_text(1 - level)} interval: {interval_text(low, high)}"
+            evidence = f"({interval}, {evidence}"
+        else:
+            evidence = f"(identical scores on all {evidence}"
         least = self._least_p(len(units))
         if not is_at_most(np.array(least), self.alpha):
             return fields | {
@@ -411,7 +404,9 @@ class _Gate(NamedTuple):
             f"{evidence}: {'worse' if is_worse else 'not shown to be worse'} (one-sided p "
             f"{p_text(p)}, level {self.alpha:g}"
         )
-        if method.interval is None:
+        if not np.count_nonzero(differences):
+            sentence += ")"
+        elif method.interval is None:
             sentence += f" by the {method.label}; the interval is that of the sign-flip test)"
         elif scale.higher_is_better:
             sentence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
@@ -424,6 +419,24 @@ class _Gate(NamedTuple):
             fields |= detectable
         return fields | {"sentence": sentence}
 
+    def _test_of_loss(self, scores: MeasureScores) -> tuple[Tests, float]:
+        """Return the tests of the pair by the comparison's test, and the one-sided p of a loss."""
+        settings = self.comparison.settings
+        [tests] = tests_of(
+            [scores],
+            Pairs([Pair(0, 1)]),
+            replace(settings, alpha=2 * self.alpha, correction="none", chosen_from=None),
+        )
+        side = "less" if scores.scale.higher_is_better else "greater"
+        if settings.test == "sign_flip":
+            p = float(tests.flipped.p(side)[0])
+        else:
+            p = _one_sided_t(tests, side, PAIRED_TESTS[settings.test])
+        if tests.crossed is not None:
+            p_below = float(tests.crossed.p_below(0.0)[0])
+            p = max(p, 1 - p_below if side == "less" else p_below)
+        return tests, p
+
     def _missed_sentence(self, tests: Tests, gains: Floats) -> tuple[str, dict[str, float | None]]:
         """Return a sentence on the loss that could have been missed, and the fields of it.
 
@@ -433,16 +446,19 @@ class _Gate(NamedTuple):
         """
         num_differing, counted = int(np.count_nonzero(gains)), _counted(tests.scores, len(gains))
         unknown: dict[str, float | None] = {}
-        if not num_differing:
-            return f"No {_unit(tests.scores)} differs", unknown
-        least = self._least_p(num_differing)
-        if not is_at_most(np.array(least), self.alpha):
-            differ = "differs" if num_differing == 1 else "differ"
-            sentence = (
-                f"Only {num_differing} of {counted} {differ}: no loss on so few "
-                f"could be significant at {self.alpha:g}"
-            )
-            return sentence, unknown
+        if num_differing < FEWEST_DIFFERING:
+            reason = f"Only {num_differing} of {counted} differ{'s' * (num_differing == 1)}"
+            if not num_differing:
+                reason = f"With no difference on {counted}"
+            elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
+                reason += f", too few for a significant loss at {self.alpha:g}"
+            loss = self._loss_not_excluded(tests, gains)
+            bound = "which loss is not excluded is not known: the measure has no bounds"
+            if loss == 0:
+                bound = f"a loss is excluded at {self.alpha:g}"
+            elif loss is not None:
+                bound = f"a loss of up to {rounded_up_text(loss)} is not excluded"
+            return f"{reason}: {bound}", unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
         power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
@@ -471,6 +487,24 @@ class _Gate(NamedTuple):
         }
         return sentence, fields
 
+    def _loss_not_excluded(self, tests: Tests, gains: Floats) -> float | None:
+        """Return the largest true loss that is not excluded; None for measures without bounds.
+
+        Args:
+            tests: the tests of the pair.
+            gains: the differences by unit, above 0 for a gain, f8[U].
+        """
+        scores = tests.scores
+        if scores.scale.range is None:
+            return None
+        low = lower_bound(
+            gains,
+            alpha=self.alpha,
+            score_range=scores.scale.range,
+            weights=scores.units.weights,
+        )
+        return max(0.0, -low)
+
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
         settings = self.comparison.settings
@@ -490,7 +524,8 @@ class _Gate(NamedTuple):
     def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
         """Return the fields of a check that passes if the system is shown to lose < the margin.
 
-        Besides, "sentence" is the end of the reason.
+        If not even equal scores would pass with so few queries, it fails only if the system is
+        shown to be worse. Besides, "sentence" is the end of the reason.
         """
         margin, num_queries = self.comparison.settings.margin, len(differences)
         scale, score_range = scores.scale, scores.scale.range
@@ -504,6 +539,7 @@ class _Gate(NamedTuple):
             f"{margin:g} (one-sided p "
             f"{p_text(test.p)}, level {self.alpha:g}, by "
         )
+        outcome = "passed" if test.non_inferior else "failed"
         least = None
         choice = self.comparison.settings.chosen_from
         corrected = "" if choice is None else f", corrected for {choice} candidates"
@@ -520,13 +556,19 @@ class _Gate(NamedTuple):
                 score_range=score_range,
                 weights=scores.units.weights,
             )
-            if not test.non_inferior:
-                counted = _counted(scores, test.num_queries)
-                sentence += (
-                    f". The smallest margin that {counted} could ever show is {_rounded_up(least)}"
-                )
+            if not test.non_inferior and margin < least:
+                _, p_loss = self._test_of_loss(scores)
+                if is_at_most(np.array(p_loss), self.alpha):
+                    sentence += f". It is shown to be worse (one-sided p {p_text(p_loss)})"
+                else:
+                    outcome = "undecidable"
+                    sentence += (
+                        f". {_counted(scores, test.num_queries)} are too few for this margin: even "
+                        "a system with the scores of the baseline on all of them would need a "
+                        f"margin of {rounded_up_text(least)}"
+                    )
         return {
-            "outcome": "passed" if test.non_inferior else "failed",
+            "outcome": outcome,
             "value": float(scale.gains(test.difference)),
             "low": low,
             "high": high,
@@ -739,11 +781,6 @@ def _clusters_text(scores: MeasureScores) -> str:
     return "" if scores.clusters is None else f" in {scores.num_clusters:,} clusters"
 
 
-def _unit(scores: MeasureScores) -> str:
-    """Return what is sampled, as a word."""
-    return "query" if scores.clusters is None else "cluster"
-
-
 def _counted(scores: MeasureScores, count: int) -> str:
     """Return a number of units as text, such as "300 queries"."""
     return f"{count:,} {'queries' if scores.clusters is None else 'clusters'}"
@@ -815,16 +852,6 @@ def _own_scores(
     return scores.select(scores.is_defined)
 
 
-def _rounded_up(margin: float) -> str:
-    """Return a margin as text, never below the margin itself.
-
-    >>> _rounded_up(0.05815), _rounded_up(1.0)
-    ('0.0582', '1')
-    """
-    digits = 2 - math.floor(math.log10(margin))
-    return f"{math.ceil(margin * 10**digits - 1e-9) / 10**digits:.3g}"
-
-
 def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     result: EvaluationResult | str | Path,
     baseline: EvaluationResult | str | Path,
@@ -848,7 +875,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             measure. It decides only with ``non_inferior``.
         alpha: the level of the one-sided test, above 0 and below 0.5.
         non_inferior: False fails only if the result is shown to be worse than the baseline. True
-            fails unless the result is shown to lose less than the margin; this takes enough
+            passes only if the result is shown to lose less than the margin; this takes enough
             queries.
         allow_missing: whether results are compared that lack judged queries.
         allow_unequal_depth: whether results of different depths are compared on a measure that
@@ -867,7 +894,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         InputError: the results are no basis for a decision: judged queries are missing (unless
             ``allow_missing``), depths differ (unless ``allow_unequal_depth``) under a measure that
             compares them, a run is empty, document ids do not match, there are too few queries
-            for any loss to be significant, or both results have a score on fewer than two.
+            for any loss to be significant or for the margin of ``non_inferior``, or both results
+            have a score on fewer than two.
         SettingError: ``margin`` or ``alpha`` is out of range.
         MissingExtraError: scipy is not installed.
 

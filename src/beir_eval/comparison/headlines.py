@@ -140,7 +140,7 @@ def _verdicts(
         ]
         if names:
             are_all = len(names) == len(differences) > MOST_NAMED
-            subject = f"all {len(names)} others" if are_all else _join_names(names)
+            subject = f"all {len(names)} others" if are_all else join_names(names)
             subject += f" vs {against}" if verdict == "undecided" else ""
             parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
     verdicts = {difference.verdict for difference in differences}
@@ -172,7 +172,7 @@ def _verdicts_on_pairs(differences: Sequence[PairDifference], margin: float) -> 
         gain = difference if difference.verdict == "better" else difference.reversed()
         better_than.setdefault(gain.against, []).append(gain.system)
     groups = [
-        f"{_join_names(names)} {_is_or_are(len(names))} better than {against}"
+        f"{join_names(names)} {_is_or_are(len(names))} better than {against}"
         for against, names in better_than.items()
     ]
     more = (
@@ -188,7 +188,7 @@ def _is_or_are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Return names as an enumeration with "and"; the first few and a count if there are many."""
     more = len(names) - MOST_NAMED
     listed = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names

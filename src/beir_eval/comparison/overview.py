@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
-from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines
+from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines, join_names
 from beir_eval.comparison.robustness.tables import is_deep_enough, trust_notes
 from beir_eval.comparison.tables import pair_label, to_table
 from beir_eval.comparison.verdict_sentences import (
     are_simultaneous,
     common_notes,
     further_notes,
+    interval_cell_text,
     measure_text,
+    not_excluded_texts,
     p_text,
     percent_text,
     power_sentences,
-    signed_range_text,
+    rounded_up_text,
     signed_text,
     test_text,
 )
@@ -97,6 +99,7 @@ def overview_of(comparison: Comparison) -> Overview:
         *common_notes(comparison),
         *further_notes(comparison),
         *_power_notes(comparison),
+        *_not_excluded_notes(comparison),
         *cautions_on(comparison),
         *_trust_notes(comparison),
         *_judged_notes(comparison),
@@ -126,7 +129,7 @@ def _is_of_test(comparison: Comparison) -> bool:
 def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
     return (
         signed_text(difference.difference),
-        signed_range_text(difference.low, difference.high),
+        interval_cell_text(difference),
         p_text(difference.p_corrected),
         Cell(difference.verdict, verdict=difference.verdict),
     )
@@ -243,22 +246,61 @@ def _power_notes(comparison: Comparison) -> Iterator[str]:
     undecided = [pair for pair in comparison.differences if pair.verdict == "undecided"]
     if len(undecided) == 1:
         text = ". ".join(power_sentences(undecided[0], margin))
+        if not text:
+            return
         is_named = len(comparison.measures) > 1
         yield f"{undecided[0].measure}: {text[:1].lower()}{text[1:]}" if is_named else text
         return
+    of_measures = []
     for measure in comparison.measures:
-        pairs = [pair for pair in undecided if pair.measure == measure]
+        pairs = [pair for pair in undecided if pair.measure == measure and pair.num_differing]
         detectable = [pair.detectable for pair in pairs if pair.detectable is not None]
         if detectable:
             low, high = f"{min(detectable):.2g}", f"{max(detectable):.2g}"
-            true_differences = (
-                f"a true difference of about {low}"
-                if low == high
-                else f"true differences of about {low} to {high}, depending on the pair,"
-            )
+            sizes = low if low == high else f"{low} to {high}"
             unknown = len(pairs) - len(detectable)
-            others = f" (not known for {unknown} of {len(pairs)} pairs)" if unknown else ""
-            yield f"{measure}: {true_differences} would be detected 80% of the time{others}"
+            others = f"; not known for {unknown} of {len(pairs)} pairs" if unknown else ""
+            of_measures.append(f"{sizes} ({measure}{others})")
+    if of_measures:
+        yield (
+            "true differences that would be detected 80% of the time, depending on the pair: about "
+            f"{', '.join(of_measures)}"
+        )
+
+
+def _not_excluded_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
+    measures_with: dict[str, list[str]] = {}
+    for measure in comparison.measures:
+        texts = [
+            (pair, text)
+            for pair in comparison.differences
+            if pair.measure == measure
+            for text in not_excluded_texts(pair)
+        ]
+        if not texts:
+            continue
+        pairs = [pair for pair, _ in texts]
+        differ = any(pair.num_differing for pair in pairs)
+        reason = "few queries differ" if differ else "no query differs"
+        if len({text for _, text in texts}) == 1:
+            names = [f"{pair.system} vs {pair.against}" for pair in pairs]
+            named = f", {join_names(names)}" if comparison.num_comparisons > 1 else ""
+            ending = f"{named}: {reason}, so {texts[0][1]}"
+        else:
+            sizes = [
+                size
+                for pair in pairs
+                for size in (pair.loss_not_excluded, pair.gain_not_excluded)
+                if size is not None
+            ]
+            ending = (
+                f", {len(pairs)} pairs: {reason}, so true differences of up to "
+                f"{rounded_up_text(max(sizes))} either way are not excluded"
+            )
+        measures_with.setdefault(ending, []).append(measure)
+    for ending, measures in measures_with.items():
+        yield f"{', '.join(measures)}{ending}"
 
 
 def _trust_notes(comparison: Comparison) -> Iterator[str]:

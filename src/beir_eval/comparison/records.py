@@ -229,7 +229,8 @@ class Difference(BaseModel):
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
-        interval: the kind of interval, in words, such as "95% interval for 10 comparisons".
+        interval: the kind of interval, in words, such as "95% interval for 10 comparisons". If no
+            query differs, that there is none: ``low`` and ``high`` are then 0 or unbounded.
         confidence: the nominal confidence of the interval: that of the whole family if all
             intervals hold simultaneously, otherwise of this interval.
         effect: the mean difference in standard deviations of the differences (Cohen's d_z), no
@@ -243,8 +244,9 @@ class Difference(BaseModel):
         p_corrected: p corrected for all differences of this measure.
         p_equal: the p of a difference of the margin or more, corrected by Holm: of one-sided t
             tests and, for measures with bounds, of Gaffke's bound (``significance.equivalence``).
-        smallest_margin: the smallest margin within which so many queries could show equality,
-            whatever the scores are; None for measures without bounds.
+        smallest_margin: the smallest margin within which so many queries could show that any pair
+            of this measure is equal, whatever the scores are: it grows with the number of
+            comparisons that are corrected together. None for measures without bounds.
         wins, ties, losses: the number of queries on which the system is better, as good, worse.
         num_queries: the number of queries on which all compared systems have a score.
         detectable: the true difference that would be detected 80% of the time, at the level at
@@ -272,6 +274,11 @@ class Difference(BaseModel):
         repeat_variance: the variance of ``difference`` from the repeats; None likewise.
         repeat_freedom: the degrees of freedom of these estimates; None likewise, and if both
             systems are deterministic.
+        loss_not_excluded, gain_not_excluded: if fewer than 10 queries differ, the largest true loss
+            and gain of the system that so many queries do not exclude, from 0, in the unit of the
+            measure: by ``significance.equivalence.lower_bound``, each at alpha / 2 divided by the
+            number of comparisons, and not inside the interval. None if more queries differ, and for
+            measures without bounds.
         noise_to_undo: the smallest standard deviation of the mean score of a repeat with which a
             "better" or "worse" would not be significant; None for other verdicts, if p is over
             queries and repeats, and if both systems are deterministic.
@@ -319,6 +326,13 @@ class Difference(BaseModel):
     repeat_variance: float | None = None
     repeat_freedom: float | None = None
     noise_to_undo: float | None = None
+    loss_not_excluded: float | None = None
+    gain_not_excluded: float | None = None
+
+    @property
+    def num_differing(self) -> int:
+        """The number of queries on which the systems differ."""
+        return self.wins + self.losses
 
     @property
     def gain(self) -> float:
@@ -330,6 +344,8 @@ class Difference(BaseModel):
         changes = {
             "wins": self.losses,
             "losses": self.wins,
+            "loss_not_excluded": self.gain_not_excluded,
+            "gain_not_excluded": self.loss_not_excluded,
             "effect": _negative(self.effect),
             "effect_low": _negative(self.effect_high),
             "effect_high": _negative(self.effect_low),
@@ -508,8 +524,8 @@ class GateCheck(BaseModel):
         measure: the canonical name of the measure.
         system: the system that is checked.
         against: the baseline; None for a floor.
-        rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (fails
-            unless shown to lose less than the margin) or "floor" (fails below a score).
+        rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (passes
+            only if shown to lose less than the margin) or "floor" (fails below a score).
         outcome: "passed", "failed" or "undecidable": the scores do not allow a decision.
         reason: the reason, as a sentence or two.
         value: the difference of the means, system − against; for a floor, the mean of the system.
@@ -530,8 +546,8 @@ class GateCheck(BaseModel):
             "not worse" that passed.
         detectable_low, detectable_high: the same for the ends of the interval of the standard
             deviation of the differences.
-        smallest_margin: the smallest margin that so many queries could show at all; "non-inferior"
-            on measures with bounds only.
+        smallest_margin: the smallest margin with which a system that has the scores of the
+            baseline on all queries would pass; "non-inferior" on measures with bounds only.
         higher_is_better: whether a higher score is better.
         lost_most: up to five queries on which the system lost most against the baseline, worst
             first, each with the two scores; only of a check that failed.

@@ -10,10 +10,10 @@ from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.verdict_sentences import (
     detectable_text,
     difference_sentence,
+    interval_cell_text,
     interval_heading,
     p_text,
     queries_text,
-    signed_range_text,
     signed_text,
     test_text,
 )
@@ -164,7 +164,7 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
         difference.system,
         difference.against,
         signed_text(difference.difference),
-        signed_range_text(difference.low, difference.high),
+        interval_cell_text(difference),
         "infinite" if difference.effect is None else f"{difference.effect:+.2f}",
         p_text(difference.p),
         p_text(difference.p_corrected),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _CLOSE_TO_0 = 0.0001
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
+#: The kind of interval of systems with the same scores on all queries.
+NO_INTERVAL = "no interval: identical scores"
 #: The text for a value that is None.
 UNKNOWN = "?"
 
@@ -45,16 +47,38 @@ def difference_sentence(difference: Difference, margin: float, *, power: bool = 
             evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
         if verdict != "undecided" and abs(difference.difference) < margin:
             verdict += f" by less than {margin:g}"
+    if difference.num_differing:
+        ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
+    else:
+        ends = f"identical scores on all {_queries_of(difference)}"
     sentence = verdict_sentence(
         measure,
         difference,
         f"{evidence}, {_queries_of(difference)}",
-        interval=difference.interval,
+        interval="; ".join([ends, *not_excluded_texts(difference)]),
         verdict=verdict,
     )
     if power and difference.verdict == "undecided":
-        sentence += f". {'. '.join(power_sentences(difference, margin))}"
+        sentence = ". ".join([sentence, *power_sentences(difference, margin)])
     return sentence
+
+
+def not_excluded_texts(difference: Difference) -> Iterator[str]:
+    """Yield the loss that is not excluded although few queries differ, as a clause.
+
+    For a system that is worse, it is the gain; there is none for systems that are equal.
+    """
+    loss, gain = difference.loss_not_excluded, difference.gain_not_excluded
+    if loss is None or gain is None or difference.verdict == "equal":
+        return
+    if not difference.num_differing:
+        yield f"a loss or gain of up to {rounded_up_text(max(loss, gain))} is not excluded"
+        return
+    name, size = ("gain", gain) if difference.verdict == "worse" else ("loss", loss)
+    # The test, which found one system better, assumes symmetric differences; the bound does not.
+    unless = "" if difference.verdict == "undecided" else "unless differences are symmetric, "
+    if size:
+        yield f"{unless}a {name} of up to {rounded_up_text(size)} is not excluded"
 
 
 def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
@@ -62,7 +86,8 @@ def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
     unit = "queries" if difference.num_clusters is None else "clusters"
     queries = f"{difference.num_clusters or difference.num_queries:,} {unit}"
     if difference.detectable is None:
-        yield difference.power_note[:1].upper() + difference.power_note[1:]
+        if difference.num_differing:
+            yield difference.power_note[:1].upper() + difference.power_note[1:]
     else:
         repeats = "" if difference.repeat_variance is None else " and these repeats"
         sentence = (
@@ -75,8 +100,8 @@ def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
             yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} {unit}"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
-            f"With {queries}, the test of equality cannot show that systems differ by less than "
-            f"{difference.smallest_margin:.3f}"
+            f"{queries} are too few to call systems equal within {margin:g} (smallest possible "
+            f"margin: {rounded_up_text(difference.smallest_margin)})"
         )
 
 
@@ -137,12 +162,11 @@ def verdict_sentence(
         measure: the name of the measure.
         pair: two systems, their difference and the verdict.
         evidence: the end of the sentence.
-        interval: the kind of interval, in words.
+        interval: the interval with its kind, as text.
         verdict: the verdict in words; None for the pair's.
     """
-    ends = f"{interval}: {interval_text(pair.low, pair.high)}"
     return (
-        f"{pair.system} vs {pair.against}: {signed_text(pair.difference)} {measure} ({ends}): "
+        f"{pair.system} vs {pair.against}: {signed_text(pair.difference)} {measure} ({interval}): "
         f"{verdict or pair.verdict}, {evidence}"
     )
 
@@ -160,6 +184,13 @@ def interval_text(low: float, high: float) -> str:
     if math.isinf(high):
         return f"from {signed_text(low)}"
     return f"{signed_text(low)} to {signed_text(high)}"
+
+
+def interval_cell_text(difference: Difference) -> str:
+    """Return the interval of a difference for a table; that scores are identical if they are."""
+    if not difference.num_differing:
+        return "identical"
+    return signed_range_text(difference.low, difference.high)
 
 
 def percent_text(share: float) -> str:
@@ -381,6 +412,16 @@ def p_text(p: float) -> str:
     ('0.0312', '≤0.0001')
     """
     return f"≤{_CLOSE_TO_0}" if p < _CLOSE_TO_0 else f"{p:.4f}"
+
+
+def rounded_up_text(value: float) -> str:
+    """Return a value above 0 as text with three digits, never below the value itself.
+
+    >>> rounded_up_text(0.05815), rounded_up_text(1.0)
+    ('0.0582', '1')
+    """
+    digits = 2 - math.floor(math.log10(value))
+    return f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.3g}"
 
 
 def signed_text(value: float) -> str:

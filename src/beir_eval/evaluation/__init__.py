@@ -32,7 +32,7 @@ from beir_eval.evaluation.records import (
     Reused,
 )
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.suspicions import Suspicion
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 

@@ -35,7 +35,8 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_run
+from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.evaluation.suspicions.run import suspicions_of_run
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
-    from beir_eval.evaluation.suspicions import Suspicion
+    from beir_eval.evaluation.suspicions.suspicion import Suspicion
     from beir_eval.measures import Measure, MeasureLike
 
 

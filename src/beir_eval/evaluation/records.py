@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions import Suspicion, suspicions_of_parts
+from beir_eval.evaluation.suspicions.suspicion import Suspicion, suspicions_of_parts
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions import Suspicion
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_counts
 from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import parse

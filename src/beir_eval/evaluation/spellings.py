@@ -209,8 +209,8 @@ def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingD
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
 #: How many judged ids that are not retrieved, and retrieved ids that are not judged, of each.
 _MOST_ABSENT, _MOST_LISTED = 100, 10
-#: How many judged ids are folded.
-_MOST_FOLDED = 300
+#: How many of both are folded.
+_MOST_FOLDED, _MOST_LISTED_FOLDED = 300, 20
 #: How often an id is searched in the ids of a ranking.
 _MOST_PLACES = 4
 #: At least this many pairs for each retrieved document that is judged as it stands.
@@ -259,7 +259,7 @@ def _pairs_of_ranking(
             yield match, doc_id
         for longer in _lines_with(doc_id, absent_text):
             yield longer, doc_id
-    some_listed = listed[:_MOST_LISTED]
+    some_listed = listed[:_MOST_LISTED_FOLDED]
     by_fold = dict(zip(_roughly_folded(absent), absent, strict=True))
     for doc_id, rough in zip(some_listed, _roughly_folded(some_listed), strict=True):
         match = by_fold.get(rough)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from beir_eval.errors import RunError
-from beir_eval.evaluation.suspicions import Suspicion
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints

@@ -45,7 +45,7 @@ _FLOAT32_TOLERANCE = 1e-5
 #: From so many queries on, a closed formula gives their number.
 _GUENTHER_FROM = 100
 _NO_SPREAD = "all differences are equal: how much they vary is not known"
-_NONE_DETECTED = "too few queries differ: no true difference would be detected that often"
+_NONE_DETECTED = "too few queries differ to estimate power"
 
 
 def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 0.05) -> float:
@@ -422,15 +422,9 @@ class _Experiment:
             return "no query differs"
         if self.smallest_p > self.alpha:
             queries = "query differs" if self.num_differing == 1 else "queries differ"
-            return (
-                f"{self.num_differing} {queries}: no outcome could have been significant at "
-                f"{self.alpha:g}, the smallest possible p is {self.smallest_p:g}"
-            )
+            return f"{self.num_differing} {queries}: too few for significance at {self.alpha:g}"
         if self.num_differing < FEWEST_DIFFERING:
-            return (
-                f"{self.num_differing} queries differ: too few to estimate what such an experiment "
-                f"detects; {FEWEST_DIFFERING} are needed"
-            )
+            return f"{self.num_differing} queries differ: too few to estimate power"
         return ""
 
     def detectable(self, deviation: float) -> float | None:

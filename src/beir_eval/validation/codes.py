@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
-from beir_eval.evaluation.suspicions import REMEDIES
+from beir_eval.evaluation.suspicions.suspicion import REMEDIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Self
 
-    from beir_eval.evaluation.suspicions import Suspicion
+    from beir_eval.evaluation.suspicions.suspicion import Suspicion
 
 #: The largest number of examples of a finding.
 MOST_EXAMPLES = 3

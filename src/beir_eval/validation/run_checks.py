@@ -12,12 +12,9 @@ from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.spellings import nearly_equal
-from beir_eval.evaluation.suspicions import (
-    inverted_grades,
-    relative_ranks,
-    suspicions_of_rankings,
-    suspicions_of_scores,
-)
+from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
+from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
+from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
 from beir_eval.validation.ids import check_encodings, check_spellings

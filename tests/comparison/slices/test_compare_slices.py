@@ -79,6 +79,7 @@ def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_corre
     assert part.means == comparison.means
     corrected_fields = (
         {"p_corrected", "p_equal", "verdict", "interval", "confidence", "noise_to_undo"}
+        | {"smallest_margin"}
         | {*("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")}
         | {
             f"{prefix}{end}"

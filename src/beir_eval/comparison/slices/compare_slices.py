@@ -256,9 +256,9 @@ def _add_measure(
         return
     all_tests = [tests for _, tests in tested]
     corrected = corrected_together(all_tests, settings)
-    p_equal = np.split(
-        correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm"),
-        len(all_tests),
-    )
-    for (draft, tests), tests_corrected, equality in zip(tested, corrected, p_equal, strict=True):
-        draft.differences.extend(with_verdicts(tests, tests_corrected, equality))
+    equality = correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm")
+    p_equal = np.split(equality, len(all_tests))
+    for (draft, tests), tests_corrected, p in zip(tested, corrected, p_equal, strict=True):
+        draft.differences.extend(
+            with_verdicts(tests, tests_corrected, p, num_comparisons=len(equality))
+        )

@@ -54,7 +54,8 @@ from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_e
 from beir_eval.evaluation.streaming.result import StreamedResult
 from beir_eval.evaluation.streaming.size import TIMES_PACKED
 from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
-from beir_eval.evaluation.suspicions import suspicions_of_qrels, suspicions_of_run
+from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.evaluation.suspicions.run import suspicions_of_run
 from beir_eval.evaluation.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Ints, Mask
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike
-    from beir_eval.evaluation.suspicions import Suspicion
+    from beir_eval.evaluation.suspicions.suspicion import Suspicion
     from beir_eval.measures import MeasureLike
 
 #: The version of the layout of a folder of finished parts.

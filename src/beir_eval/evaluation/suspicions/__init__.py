@@ -8,31 +8,5 @@ Inside: ``suspicion`` (``Suspicion``, its codes and remedies); ``judgements``; `
 ``scores`` (and the ranks beside them), ``relative_ranks`` (of judged documents), ``ids`` and
 ``rankings``; ``thresholds``.
 
-Public: ``Suspicion``, ``SuspicionCode``, ``REMEDIES``, ``suspicions_of_parts``,
-``suspicions_of_qrels``, ``suspicions_of_run``, ``suspicions_of_rankings``,
-``suspicions_of_scores``, ``relative_ranks``, ``inverted_grades``.
+Public: nothing; ``beir_eval.evaluation`` exports the record, ``Suspicion``.
 """
-
-from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
-from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
-from beir_eval.evaluation.suspicions.run import suspicions_of_rankings, suspicions_of_run
-from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
-from beir_eval.evaluation.suspicions.suspicion import (
-    REMEDIES,
-    Suspicion,
-    SuspicionCode,
-    suspicions_of_parts,
-)
-
-__all__ = [
-    "REMEDIES",
-    "Suspicion",
-    "SuspicionCode",
-    "inverted_grades",
-    "relative_ranks",
-    "suspicions_of_parts",
-    "suspicions_of_qrels",
-    "suspicions_of_rankings",
-    "suspicions_of_run",
-    "suspicions_of_scores",
-]
