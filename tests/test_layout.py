@@ -141,6 +141,100 @@ def loaded_by(code):
     )
 
 
+#: What a comparison of two run files does not use, and what takes long to import.
+NOT_OF_A_COMPARISON = {
+    "beir_eval.benchmark",
+    "beir_eval.integrations",
+    "beir_eval.report",
+    "beir_eval.spans",
+    "datasets",
+    "duckdb",
+    "haystack",
+    "httpx",
+    "jinja2",
+    "pandas",
+    "pyarrow",
+    "pyspark",
+    "scipy.optimize",
+    "scipy.stats",
+    "torch",
+    "tqdm",
+    "xml.etree",
+}
+COMMAND = """
+import io, runpy, sys
+sys.argv = ["beir-eval", *{arguments!r}]
+printed, sys.stdout = sys.stdout, io.StringIO()
+try:
+    runpy.run_module("beir_eval", run_name="__main__")
+except SystemExit as end:
+    assert not end.code, end.code
+text, sys.stdout = sys.stdout.getvalue(), printed
+assert {verdict!r} in text, text
+"""
+
+
+def files_of_runs_that_are_alike(folder):
+    """Return the paths of judgements and of two runs whose scores vary much and differ little."""
+    lines = {"qrels.trec": [], "even.trec": [], "odd.trec": []}
+    for number in range(61):
+        lines["qrels.trec"].append(f"q{number} 0 a 1\n")
+        for name, is_first in (("even.trec", number % 2 == 0), ("odd.trec", number % 2 == 1)):
+            ranking = "ax" if is_first else "xa"
+            lines[name] += [
+                f"q{number} Q0 {doc_id} {rank} {9 - rank} {name}\n"
+                for rank, doc_id in enumerate(ranking, start=1)
+            ]
+    for name, content in lines.items():
+        (folder / name).write_text("".join(content))
+    return [folder / name for name in lines]
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        "worse",
+        pytest.param(
+            "undecided",
+            marks=pytest.mark.xfail(
+                strict=False, reason="significance.power imports scipy.stats and scipy.optimize"
+            ),
+        ),
+    ],
+)
+def test_the_command_compare_loads_only_what_it_uses(verdict, tmp_path):
+    files = [demo.FOLDER, *demo.RUNS]
+    if verdict == "undecided":
+        files = files_of_runs_that_are_alike(tmp_path)
+    arguments = ["compare", *map(str, files), "-m", "nDCG@10"]
+    loaded = loaded_by(COMMAND.format(arguments=arguments, verdict=verdict))
+    assert "scipy.special" in loaded
+    assert NOT_OF_A_COMPARISON & loaded == set()
+
+
+def test_tests_and_intervals_load_neither_statistics_nor_optimisation_of_scipy():
+    code = """
+import numpy as np
+from beir_eval.significance import (
+    crossed_tests, detectable_equality, equivalence, non_inferiority, paired_t
+)
+from beir_eval.significance.repeats import crossed_power, noise_that_undoes
+first, second = np.random.default_rng(0).random((2, 3, 20))
+differences = (first - second).mean(axis=0)
+paired_t(differences)
+equivalence(differences, delta=0.1)
+non_inferiority(differences, delta=0.1)
+detectable_equality(0.1, 50)
+tests = crossed_tests([first, second], [(0, 1)])
+tests.p(), tests.p_equal(0.1), tests.intervals(np.array([0.05]))
+crossed_power(tests, 0, differences, delta=0.1)
+noise_that_undoes(0.3, 0.001, 20, 2, level=0.05)
+"""
+    loaded = loaded_by(code)
+    assert "scipy.special" in loaded
+    assert {"scipy.stats", "scipy.optimize"} & loaded == set()
+
+
 def haystack_files(modules):
     """Return the names of these modules within ``integrations.haystack``, others left out."""
     package = "beir_eval.integrations.haystack."

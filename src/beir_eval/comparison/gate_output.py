@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.verdict_sentences import p_text
@@ -97,6 +96,8 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
         reason as output, as a failure with the queries that lost most, or as an error if the check
         is undecidable; and the warnings on its systems as output.
     """
+    import xml.etree.ElementTree as ET  # noqa: PLC0415 - few comparisons write JUnit
+
     all_checks = list(checks)
     counts = {
         attribute: str(sum(check.outcome == outcome for check in all_checks))

@@ -40,10 +40,10 @@ bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and inte
 Tukey), ``interaction`` (slices),
 ``corrections`` (and the levels at which they test), ``effect_sizes``, ``bootstrap``,
 ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats), ``power``,
-``spending`` (a level over repeated looks), ``betting`` (evidence from queries
-that are judged one after the other), and ``validation`` (checks of arguments). ``PAIRED_TESTS``
-lists the tests that ``compare`` offers, with the interval that belongs to each: a new test needs a
-function and a row there.
+``spending`` (a level over repeated looks), ``betting`` (evidence from queries that are judged one
+after the other), ``student_t`` and ``distributions`` (tails and quantiles), and ``validation``
+(checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval
+that belongs to each: a new test needs a function and a row there.
 
 The public names are those in ``__all__``.
 """

@@ -23,7 +23,7 @@ from beir_eval.significance.validation import (
     is_number,
     is_whole_number,
     row_means,
-    scipy_stats,
+    scipy_special,
 )
 
 if TYPE_CHECKING:
@@ -506,9 +506,9 @@ def detectable_equality(
     limit = math.inf if score_range is None else float(score_range)
     if sd == 0 and score_range is None:
         return 0.0 if math.ldexp(1.0, -num_queries) <= alpha else math.inf
-    stats = scipy_stats("a test within a margin")
-    normal = stats.norm.ppf((np.arange(num_queries) + 0.5) / num_queries)
-    offset = float(stats.norm.ppf((1 + power) / 2)) / math.sqrt(num_queries)
+    normal_quantile = scipy_special("a test within a margin").ndtri
+    normal = normal_quantile((np.arange(num_queries) + 0.5) / num_queries)
+    offset = float(normal_quantile((1 + power) / 2)) / math.sqrt(num_queries)
     values = sd * (normal / normal.std(ddof=1) + offset)
     values = np.clip(values, -limit, limit)[None, :]
 
@@ -550,7 +550,8 @@ def _half_width(differences: Floats, alpha: float) -> float:
     if all_equal(differences):
         return 0.0
     standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    return standard_error * float(scipy_stats("an interval").t.isf(alpha, len(differences) - 1))
+    quantile = float(scipy_special("an interval").stdtrit(len(differences) - 1, alpha))
+    return standard_error * -quantile
 
 
 def _check_alpha(alpha: Any) -> None:

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import SettingError
+from beir_eval.significance.distributions import (
+    increasing_root,
+    negative_binomial_quantile,
+    noncentral_t_upper_tail,
+)
+from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     all_equal,
@@ -22,13 +28,13 @@ from beir_eval.significance.validation import (
     differences_of,
     is_number,
     is_whole_number,
-    scipy_stats,
+    scipy_special,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Ints
 
 MOST_QUERIES = 10**15
 #: With fewer differing queries, nothing is said about power.
@@ -38,10 +44,16 @@ _SIMULATED_BELOW = 50
 #: Simulated samples; sign vectors of each test at alpha = .05, more for smaller ones.
 _SAMPLES, _FLIPS = 400, 199
 _MOST_FLIPS = 9_999
+#: Sign vectors that are multiplied with the samples at once: the sums stay in the cache.
+_BLOCK = 512
 #: The relative precision of a simulated difference.
 _PRECISION = 0.02
+#: The factor between the differences that are tried first.
+_STEP = 1.25
 #: Two sums in single precision are equal if they differ by no more than this, relative to them.
 _FLOAT32_TOLERANCE = 1e-5
+#: Sums this close below the limit, relative to it, may exceed it for a larger difference.
+_CANDIDATE_TOLERANCE = 1e-4
 #: From so many queries on, a closed formula gives their number.
 _GUENTHER_FROM = 100
 _NO_SPREAD = "all differences are equal: how much they vary is not known"
@@ -108,20 +120,14 @@ def minimum_detectable_difference(
     _check_queries(num_queries)
     if not sd:
         return 0.0
-    scipy_stats("the power of a test")
-    from scipy.optimize import brentq  # noqa: PLC0415 - an extra
-
     # The unknown is the noncentrality √Q·delta / sd, which is near 2.8 for most Q.
     upper = 1.0
     while _power(upper / math.sqrt(num_queries), num_queries, alpha) < power:
         upper *= 2.0
-    root = brentq(
-        lambda shift: _power(shift / math.sqrt(num_queries), num_queries, alpha) - power,
-        0.0,
-        upper,
-        xtol=1e-14,
+    root = increasing_root(
+        lambda shift: _power(shift / math.sqrt(num_queries), num_queries, alpha) - power, 0.0, upper
     )
-    return float(root) * float(sd) / math.sqrt(num_queries)
+    return root * float(sd) / math.sqrt(num_queries)
 
 
 def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
@@ -351,12 +357,12 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
 
 def _power(effect: float, num_queries: int, alpha: float) -> float:
     """Return the power for a true difference of ``effect`` standard deviations."""
-    stats = scipy_stats("the power of a test")
+    scipy_special("the power of a test")
     freedom = num_queries - 1
     shift = effect * math.sqrt(num_queries)
-    limit = float(stats.t.isf(alpha / 2, freedom))
-    # scipy's nct.cdf is NaN at times: the lower tail is computed as the upper tail for −shift.
-    return float(stats.nct.sf(limit, freedom, shift) + stats.nct.sf(limit, freedom, -shift))
+    limit = float(student_t().isf(alpha / 2, freedom))
+    # The lower tail is the upper tail for −shift.
+    return sum(noncentral_t_upper_tail(limit, freedom, sign * shift) for sign in (1, -1))
 
 
 def _check_settings(sd: Any, alpha: Any, power: Any) -> None:
@@ -437,7 +443,10 @@ class _Experiment:
         if not self.is_small:
             return formula
         tests, detected = _SimulatedTests(self), formula
+        if not tests.can_detect:
+            return None
         directions = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
+        tests.prepare(directions[0], formula / _STEP)
         for direction in directions:
             share_detected = partial(tests.share_detected, direction)
             if direction == directions[0] or share_detected(detected) < self.power:
@@ -469,32 +478,34 @@ class _Experiment:
         share = self.num_differing / self.num_queries
         if needed * share > 10 * self.fewest_significant:
             return needed
-        failures = scipy_stats("power").nbinom.ppf(self.power, self.fewest_significant, share)
-        return max(needed, self.fewest_significant + int(failures))
+        failures = negative_binomial_quantile(self.power, self.fewest_significant, share)
+        return max(needed, self.fewest_significant + failures)
 
 
 class _SimulatedTests:
     """Sign-flip tests of samples from an experiment, for any true difference.
 
-    Adding a shift to all differing queries of a sample adds the same multiple to the sums of all
-    sign vectors, so the signs are multiplied with the samples once.
+    A larger difference makes fewer sign vectors as extreme as the sample. So the sums of all sign
+    vectors are computed for the smallest difference of a search, and only the extreme ones are
+    kept for the others.
     """
 
     def __init__(self, experiment: _Experiment) -> None:
         """Draw the samples and the signs, always the same for the same number of queries."""
         self._alpha, self._alternative = experiment.alpha, experiment.alternative
         self._share = experiment.num_differing / experiment.num_queries
-        rng = np.random.default_rng(0)
+        self._flips = min(_MOST_FLIPS, max(_FLIPS, math.ceil(10 / self._alpha) - 1))
+        self._draws = _draws(experiment.num_queries, experiment.num_differing, self._flips > _FLIPS)
         differing = experiment.differing - experiment.differing.mean()
-        self._counts = rng.binomial(experiment.num_queries, self._share, _SAMPLES)
-        width = max(1, int(self._counts.max()))
-        is_drawn = (np.arange(width) < self._counts[:, None]).astype(np.float32)
-        samples = rng.choice(differing.astype(np.float32), (_SAMPLES, width)) * is_drawn
-        flips = min(_MOST_FLIPS, max(_FLIPS, math.ceil(10 / self._alpha) - 1))
-        signs = 2 * rng.integers(0, 2, (flips, width), dtype=np.int8).astype(np.float32) - 1
-        self._sums, self._flipped_sums = samples.sum(axis=1), signs @ samples.T
-        self._flipped_counts = signs @ is_drawn.T
-        self._can_be_significant = self._counts >= experiment.fewest_significant
+        self._samples = differing.astype(np.float32)[self._draws.indices] * self._draws.is_drawn
+        self._sums = self._samples.sum(axis=1)
+        self._can_be_significant = self._draws.counts >= experiment.fewest_significant
+        self._candidates: _Candidates | None = None
+
+    @property
+    def can_detect(self) -> bool:
+        """Whether a sample could be significant that no sign vector is as extreme as."""
+        return self._alpha * (1 + self._flips) >= 1
 
     def share_detected(self, direction: int, difference: float) -> float:
         """Return the share of samples with a significant difference in this direction.
@@ -503,18 +514,101 @@ class _SimulatedTests:
             direction: 1 or -1, the sign of the true difference.
             difference: the size of the true difference, above 0.
         """
-        shift = np.float32(direction * difference / self._share)
-        sums = direction * (self._sums + shift * self._counts)
-        flipped = shift * self._flipped_counts
-        flipped += self._flipped_sums
+        shift, sums, limits = self._shifted(direction, difference)
+        candidates = self._candidates
+        if candidates is None or candidates.direction != direction or shift < candidates.shift:
+            candidates = self.prepare(direction, difference)
+        flipped = candidates.flipped_sums + (shift - candidates.shift) * candidates.sign_sums
         if self._alternative == "two-sided":
             np.abs(flipped, out=flipped)
-        elif direction < 0:
-            np.negative(flipped, out=flipped)
-        thresholds = (sums * (1 - _FLOAT32_TOLERANCE)).astype(np.float32)
-        extreme = np.count_nonzero(flipped >= thresholds, axis=0)
-        significant = (1 + extreme) <= self._alpha * (1 + len(flipped))
+        is_extreme = flipped >= limits[candidates.samples]
+        extreme = np.bincount(candidates.samples[is_extreme], minlength=_SAMPLES)
+        significant = (1 + extreme) <= self._alpha * (1 + self._flips)
         return float(np.mean(significant & (sums > 0) & self._can_be_significant))
+
+    def prepare(self, direction: int, difference: float) -> _Candidates:
+        """Find what is extreme at this difference, for the tests of this and larger ones.
+
+        Args:
+            direction: 1 or -1, the sign of the true difference.
+            difference: the size of the true difference, above 0.
+        """
+        shift, _, limits = self._shifted(direction, difference)
+        limits -= _CANDIDATE_TOLERANCE * np.abs(limits)
+        shifted = (direction * self._samples + shift * self._draws.is_drawn).T
+        vectors, samples, flipped_sums = [], [], []
+        for start in range(0, self._flips, _BLOCK):
+            flipped = self._draws.signs[start : min(start + _BLOCK, self._flips)] @ shifted
+            sizes = np.abs(flipped) if self._alternative == "two-sided" else flipped
+            positions = np.flatnonzero(sizes >= limits)
+            vectors.append(start + positions // _SAMPLES)
+            samples.append(positions % _SAMPLES)
+            flipped_sums.append(flipped.ravel()[positions])
+        columns = np.concatenate(samples)
+        sign_sums = self._draws.sign_sums[np.concatenate(vectors), self._draws.counts[columns]]
+        self._candidates = _Candidates(
+            direction, shift, columns, np.concatenate(flipped_sums), sign_sums
+        )
+        return self._candidates
+
+    def _shifted(self, direction: int, difference: float) -> tuple[np.float32, Floats, Floats]:
+        """Return what each differing query is shifted by, and of samples the sums and limits."""
+        shift = np.float32(difference / self._share)
+        sums = direction * self._sums + shift * self._draws.counts
+        return shift, sums, (sums * (1 - _FLOAT32_TOLERANCE)).astype(np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidates:
+    """The pairs of sign vector and sample that may be extreme from a shift on.
+
+    Attributes:
+        direction: 1 or -1, the sign of the true difference.
+        shift: what is added to each differing query, in this direction.
+        samples: the sample of each pair, i8[N].
+        flipped_sums: the sum of its shifted differences with these signs, f4[N].
+        sign_sums: the sum of its signs, i1[N]: what the other sum grows by, per shift.
+    """
+
+    direction: int
+    shift: np.float32
+    samples: Ints
+    flipped_sums: Floats
+    sign_sums: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """The random numbers of a simulation, the same for experiments of the same size.
+
+    Attributes:
+        counts: by sample, the number of queries that differ, i8[S].
+        indices: which of the differing queries they are, i8[S, W].
+        is_drawn: 1 for those that count, 0 beyond ``counts``, f4[S, W].
+        signs: sign vectors, 1 and -1, f4[B, W].
+        sign_sums: the sum of the first n signs, n from 0 to W, i1[B, W + 1].
+    """
+
+    counts: Ints
+    indices: Ints
+    is_drawn: Floats
+    signs: Floats
+    sign_sums: Ints
+
+
+@lru_cache(maxsize=8)
+def _draws(num_queries: int, num_differing: int, many_flips: bool) -> _Draws:  # noqa: FBT001
+    """Return the random numbers; fewer sign vectors are the first of more."""
+    rng = np.random.default_rng(0)
+    counts = rng.binomial(num_queries, num_differing / num_queries, _SAMPLES)
+    width = max(1, int(counts.max()))
+    indices = rng.integers(0, num_differing, (_SAMPLES, width))
+    flips = _MOST_FLIPS if many_flips else _FLIPS
+    signs = 2 * rng.integers(0, 2, (flips, width), dtype=np.int8) - 1
+    sign_sums = np.zeros((flips, width + 1), dtype=np.int8)
+    signs.cumsum(axis=1, dtype=np.int8, out=sign_sums[:, 1:])
+    is_drawn = (np.arange(width) < counts[:, None]).astype(np.float32)
+    return _Draws(counts, indices, is_drawn, signs.astype(np.float32), sign_sums)
 
 
 def _smallest_reaching(
@@ -531,12 +625,12 @@ def _smallest_reaching(
     for _ in range(30):
         if share_detected(high) >= power:
             break
-        low, high = high, 1.25 * high
+        low, high = high, _STEP * high
     else:
         return None
     while low == high or share_detected(low) >= power:
-        low = low / 1.25
-        high = min(high, 1.25 * low)
+        low = low / _STEP
+        high = min(high, _STEP * low)
     while high > low * (1 + _PRECISION):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if share_detected(middle) >= power else (middle, high)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import InputError
+from beir_eval.significance.distributions import increasing_root
 from beir_eval.significance.power import MOST_QUERIES, deviation_factors
 from beir_eval.significance.student_t import student_t
 from beir_eval.significance.validation import (
@@ -23,7 +24,7 @@ from beir_eval.significance.validation import (
     check_share,
     residuals,
     row_means,
-    scipy_stats,
+    scipy_special,
 )
 
 if TYPE_CHECKING:
@@ -132,17 +133,15 @@ class CrossedTests:
             return 1.0
         if not variance:
             return math.exp(_SMALLEST_LOG_P)
-        scipy_stats("a test over repeats")
-        from scipy.optimize import brentq  # noqa: PLC0415 - an extra
-
+        scipy_special("a test over repeats")
         statistic = abs(difference) / math.sqrt(variance)
 
         def excess(log_p: float) -> float:
-            return self._critical(index, math.exp(log_p) / 2) - statistic
+            return statistic - self._critical(index, math.exp(log_p) / 2)
 
-        if excess(_SMALLEST_LOG_P) <= 0:
+        if excess(_SMALLEST_LOG_P) >= 0:
             return math.exp(_SMALLEST_LOG_P)
-        return math.exp(brentq(excess, _SMALLEST_LOG_P, 0.0, xtol=1e-13))
+        return math.exp(increasing_root(excess, _SMALLEST_LOG_P, 0.0))
 
 
 def critical_value(
@@ -382,11 +381,11 @@ def crossed_power(  # noqa: PLR0913 - one keyword per setting
     check_positive("delta", delta)
     check_share("alpha", alpha)
     check_share("power", power)
-    stats = scipy_stats("the power of a test")
+    special = scipy_special("the power of a test")
     freedom, num_queries = float(tests.degrees_of_freedom[index]), tests.num_queries
     of_queries = float(tests.query_variances[index])
     of_repeats = float(tests.repeat_variances[index])
-    normal = float(stats.norm.ppf(power))
+    normal = float(special.ndtri(power))
 
     def detectable(query_variance: float, repeat_variance: float, count: int) -> float:
         at_count = query_variance * num_queries / count
@@ -396,8 +395,8 @@ def crossed_power(  # noqa: PLR0913 - one keyword per setting
     low, high = deviation_factors(differences, _CONFIDENCE)
     repeats_low = repeats_high = of_repeats
     if math.isfinite(freedom):
-        repeats_low *= freedom / float(stats.chi2.isf((1 - _CONFIDENCE) / 2, freedom))
-        repeats_high *= freedom / float(stats.chi2.isf((1 + _CONFIDENCE) / 2, freedom))
+        repeats_low *= freedom / float(special.chdtri(freedom, (1 - _CONFIDENCE) / 2))
+        repeats_high *= freedom / float(special.chdtri(freedom, (1 + _CONFIDENCE) / 2))
     ends = [(of_queries * low**2, repeats_low), (of_queries * high**2, repeats_high)]
     return CrossedPower(
         detectable(of_queries, of_repeats, num_queries),

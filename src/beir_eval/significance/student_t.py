@@ -40,7 +40,7 @@ _GAMMA_RATIO_SERIES = (
 
 
 class StudentT(Protocol):
-    """The part of ``scipy.stats.t`` that is used here."""
+    """Tails and quantiles of the distribution; numbers or arrays."""
 
     def sf(self, statistic: Any, freedom: float) -> Any:
         """Return the probability of a larger statistic."""
@@ -50,17 +50,47 @@ class StudentT(Protocol):
 
 
 def student_t() -> StudentT:
-    """Return ``scipy.stats.t``, or its substitute if scipy is not installed."""
+    """Return the distribution by scipy, or its substitute if scipy is not installed."""
     try:
-        from scipy import stats  # noqa: PLC0415 - an extra
+        from scipy import special  # noqa: PLC0415 - an extra
     except ImportError:
         return PlainStudentT()
-    distribution: StudentT = stats.t
-    return distribution
+    return ScipyStudentT(special)
+
+
+class ScipyStudentT:
+    """Student's t distribution by ``scipy.special``, with the bits of ``scipy.stats.t``.
+
+    ``scipy.stats`` calls the same functions, but its import takes several times as long.
+    """
+
+    def __init__(self, special: Any) -> None:
+        """Take the module ``scipy.special``."""
+        self._special = special
+
+    def sf(self, statistic: Any, freedom: float) -> Any:
+        """Return the probability of a larger statistic.
+
+        Args:
+            statistic: t, a number or f8[D].
+            freedom: the degrees of freedom, above 0; may be infinite.
+        """
+        return self._special.stdtr(freedom, np.negative(statistic))
+
+    def isf(self, tail: Any, freedom: float) -> Any:
+        """Return the statistic that is exceeded with this probability.
+
+        Args:
+            tail: the probability, above 0 and below 1, a number or f8[D].
+            freedom: the degrees of freedom, above 0; may be infinite, for the normal distribution.
+        """
+        if math.isinf(freedom):
+            return -self._special.ndtri(tail)
+        return -self._special.stdtrit(freedom, tail)
 
 
 class PlainStudentT:
-    """Student's t distribution in Python; numbers or arrays, as ``scipy.stats.t`` takes them.
+    """Student's t distribution in Python; numbers or arrays, as ``ScipyStudentT`` takes them.
 
     >>> round(PlainStudentT().sf(2.0, 10), 7), round(PlainStudentT().isf(0.025, 10), 7)
     (0.036694, 2.2281389)

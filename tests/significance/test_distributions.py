@@ -1,0 +1,147 @@
+"""Tails and quantiles by scipy.special equal those of scipy.stats; roots are exact."""
+
+import math
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import special, stats
+from scipy.optimize import brentq
+
+from beir_eval.significance import wilcoxon
+from beir_eval.significance.distributions import (
+    increasing_root,
+    negative_binomial_quantile,
+    noncentral_t_upper_tail,
+)
+from beir_eval.significance.student_t import ScipyStudentT, student_t
+
+FREEDOMS = (1, 2, 3, 5, 9, 29, 42, 99, 299, 1_000, 6_979, 1e5, 1e7, 4.5)
+SMALL_TAILS = [10.0**-exponent for exponent in range(1, 300, 7)]
+TAILS = np.array([*np.linspace(0.001, 0.999, 333), *SMALL_TAILS, 1 - 1e-10])
+
+
+def same(first, second):
+    """Return whether two arrays have the same bits, or NaN, at each place."""
+    return np.array_equal(np.asarray(first), np.asarray(second), equal_nan=True)
+
+
+def test_the_t_distribution_has_the_bits_of_scipy_stats():
+    rng = np.random.default_rng(0)
+    ends = [0.0, -0.0, 1e-300, 1e-10, 40, -40, 1e10, 1e200, math.inf, -math.inf, math.nan]
+    statistics = np.array([*rng.normal(0, 3, 300), *ends])
+    distribution = student_t()
+    assert isinstance(distribution, ScipyStudentT)
+    for freedom in FREEDOMS:
+        assert same(distribution.sf(statistics, freedom), stats.t.sf(statistics, freedom))
+        assert same(distribution.isf(TAILS, freedom), stats.t.isf(TAILS, freedom))
+    assert distribution.isf(TAILS, math.inf) == pytest.approx(
+        stats.norm.isf(TAILS), rel=1e-14, abs=1e-16
+    )
+    assert distribution.sf(2.5, 9) == distribution.sf([2.5], 9)[0]
+
+
+def test_quantiles_of_the_normal_and_the_chi_square_distribution_have_the_bits_of_scipy_stats():
+    assert same(special.ndtri(TAILS), stats.norm.ppf(TAILS))
+    for freedom in FREEDOMS:
+        assert same(special.chdtri(freedom, TAILS), stats.chi2.isf(TAILS, freedom))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 9, 29, 59, 99, 999, 6_979, 100_000])
+def test_the_tail_of_the_noncentral_t_distribution_is_that_of_scipy_stats(freedom):
+    shifts = (-40, -20, -8, -3, -1, -0.1, 0, 0.1, 0.5, 1, 2, 2.8, 3, 5, 8, 15, 20, 30, 40)
+    for shift, limit in product(shifts, (0.1, 0.5, 1, 1.96, 2.5, 3, 4.3, 12.7, 63)):
+        expected = stats.nct.sf(limit, freedom, shift)
+        tail = noncentral_t_upper_tail(limit, freedom, shift)
+        assert tail == pytest.approx(expected, rel=1e-12, abs=1e-15), (limit, shift)
+
+
+@pytest.mark.parametrize("sides_unknown", [1, 2])
+def test_a_tail_that_scipy_special_does_not_know_is_that_of_scipy_stats(monkeypatch, sides_unknown):
+    answers = iter([math.nan] * sides_unknown)
+
+    def nctdtr(*arguments):
+        return next(answers, special.nctdtr(*arguments))
+
+    monkeypatch.setattr(
+        "beir_eval.significance.distributions.scipy_special",
+        lambda _purpose: SimpleNamespace(nctdtr=nctdtr),
+    )
+    tail = noncentral_t_upper_tail(2.0, 9, 1.5)
+    assert tail == pytest.approx(stats.nct.sf(2.0, 9, 1.5), rel=1e-12)
+    assert next(answers, None) is None
+
+
+@pytest.mark.parametrize(("freedom", "shift", "limit"), [(1, -8, 12.7), (2, -40, 63), (5, -40, 63)])
+def test_tails_that_scipy_special_does_not_know_are_probabilities(freedom, shift, limit):
+    tail = noncentral_t_upper_tail(limit, freedom, shift)
+    assert 0 <= tail < 1e-6
+    assert tail == stats.nct.sf(limit, freedom, shift)
+
+
+def test_the_quantile_of_the_negative_binomial_distribution_is_that_of_scipy_stats():
+    probabilities, shares = (
+        (0.1, 0.5, 0.8, 0.9, 0.95, 0.99),
+        (1e-4, 1e-3, 0.01, 0.05, 0.1, 0.3, 0.5, 0.9, 0.99, 1.0),
+    )
+    for probability, successes, share in product(probabilities, (1, 2, 5, 6, 10, 20, 50), shares):
+        expected = stats.nbinom.ppf(probability, successes, share)
+        assert negative_binomial_quantile(probability, successes, share) == expected
+
+
+@given(st.floats(0.01, 100), st.integers(1, 5))
+def test_a_root_is_exact_to_the_last_digit(root, degree):
+    def function(x):
+        return x**degree - root**degree
+
+    high = increasing_root(function, 0.0, 200.0)
+    assert function(high) >= 0 > function(math.nextafter(high, 0))
+    assert high == pytest.approx(brentq(function, 0.0, 200.0, xtol=1e-14), rel=1e-12)
+
+
+# Wilcoxon's test of few queries
+
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=7), st.sampled_from(ALTERNATIVES))
+def test_wilcoxons_p_with_ties_is_that_of_scipys_permutation_test(values, alternative):
+    differences = np.array(values) / 10
+    result = wilcoxon(differences, alternative=alternative)
+    if not differences.any():
+        assert (result.statistic, result.p) == (0.0, 1.0)
+        return
+    expected = stats.wilcoxon(
+        np.round(differences / np.abs(differences).max(), 12),
+        alternative=alternative,
+        method=stats.PermutationMethod(),
+    )
+    assert result.statistic == expected.statistic
+    assert result.p == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("queries", [2, 5, 12, 13])
+def test_wilcoxons_p_without_ties_is_scipys_exact_one(queries, alternative):
+    for seed in range(10):
+        differences = np.random.default_rng(seed).normal(0.2, 1, queries)
+        expected = stats.wilcoxon(differences, alternative=alternative, method="exact")
+        result = wilcoxon(differences, alternative=alternative)
+        assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)
+
+
+def test_wilcoxons_p_of_13_tied_queries_is_that_of_scipy():
+    differences = np.array([0.1, 0.1, 0.2, -0.1, 0.3, 0.2, -0.2, 0.1, 0.5, 0.0, -0.3, 0.2, 0.0])
+    expected = stats.wilcoxon(np.round(differences * 10), method=stats.PermutationMethod())
+    assert wilcoxon(differences).p == pytest.approx(expected.pvalue, rel=1e-12)
+
+
+def test_wilcoxons_p_of_14_queries_is_that_of_scipy_with_and_without_ties():
+    rng = np.random.default_rng(5)
+    for differences in (rng.normal(0.2, 1, 14), rng.integers(-3, 5, 14).astype(float)):
+        expected = stats.wilcoxon(differences)
+        result = wilcoxon(differences)
+        assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)
