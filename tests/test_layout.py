@@ -190,18 +190,7 @@ def files_of_runs_that_are_alike(folder):
     return [folder / name for name in lines]
 
 
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        "worse",
-        pytest.param(
-            "undecided",
-            marks=pytest.mark.xfail(
-                strict=False, reason="significance.power imports scipy.stats and scipy.optimize"
-            ),
-        ),
-    ],
-)
+@pytest.mark.parametrize("verdict", ["worse", "undecided"])
 def test_the_command_compare_loads_only_what_it_uses(verdict, tmp_path):
     files = [demo.FOLDER, *demo.RUNS]
     if verdict == "undecided":

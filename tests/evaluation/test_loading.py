@@ -78,7 +78,6 @@ def example(**settings):
         ({}, ("values", 0, 1), -0.1, "values: nDCG@10: the score of query 'q1' is -0.1, outside"),
         ({}, ("values", 0, 1), math.inf, "values.0.1: inf is not a finite number"),
         ({}, ("values", 2, 1), math.nan, "values.2.1: nan is not a finite number"),
-        ({}, ("values", 0, 1), None, "values: nDCG@10: query 'q1' has no score"),
         ({}, ("measures", 1), "nDCG@10", "measures: listed more than once: 'nDCG@10'"),
         ({}, ("measures", 1), "P@2", "measures: 'P@2' is not the canonical name of a measure"),
         ({}, ("custom_measures", "x"), SCALE, "only scores from elsewhere have custom measures"),

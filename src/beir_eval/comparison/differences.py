@@ -23,7 +23,6 @@ from beir_eval.significance import (
     PAIRED_TESTS,
     bootstrap_intervals,
     correct,
-    estimate_power,
     margin_tests,
     smallest_margin,
 )
@@ -42,7 +41,7 @@ from beir_eval.significance.repeats import (
 )
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
 from beir_eval.significance.validation import is_at_most, residuals, row_means
-from beir_eval.significance.win_power import are_wins_and_losses, estimate_win_power
+from beir_eval.significance.win_power import estimate_power_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -618,14 +617,11 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
         return {**dict.fromkeys(unknown), "power_note": ""}
     if not tests.can_decide:
         return {**dict.fromkeys(unknown), "power_note": "power is not known"}
-    margin, size = tests.settings.margin, tests.scores.scale.range
+    margin = tests.settings.margin
     try:
-        if size is not None and are_wins_and_losses(differences, size):
-            power = estimate_win_power(
-                differences, size=size, delta=margin, alpha=level, power=POWER
-            )
-        else:
-            power = estimate_power(differences, delta=margin, alpha=level, power=POWER)
+        power = estimate_power_of_scores(
+            differences, tests.scores.scale.range, delta=margin, alpha=level, power=POWER
+        )
     except MissingExtraError as error:  # the verdict needs no scipy
         note = (
             f"power is not known without {error.package} (pip install 'beir-eval[{error.extra}]')"

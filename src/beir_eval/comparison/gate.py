@@ -44,7 +44,6 @@ from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance import (
     PAIRED_TESTS,
-    estimate_power,
     non_inferiority,
     smallest_margin,
     smallest_p,
@@ -55,7 +54,7 @@ from beir_eval.significance.power import FEWEST_DIFFERING
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
-from beir_eval.significance.win_power import are_wins_and_losses, estimate_win_power
+from beir_eval.significance.win_power import estimate_power_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -461,13 +460,9 @@ class _Gate(NamedTuple):
             return f"{reason}: {self._bound_text(tests, gains)}", unknown
         if PAIRED_TESTS[self.comparison.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
-        size = tests.scores.scale.range
-        if size is not None and are_wins_and_losses(gains, size):
-            power = estimate_win_power(
-                gains, size=size, alpha=self.alpha, power=POWER, alternative="less"
-            )
-        else:
-            power = estimate_power(gains, alpha=self.alpha, power=POWER, alternative="less")
+        power = estimate_power_of_scores(
+            gains, tests.scores.scale.range, alpha=self.alpha, power=POWER, alternative="less"
+        )
         detectable, low, high = power.detectable, power.detectable_low, power.detectable_high
         if detectable is None or low is None or high is None:
             note = power.note

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,9 @@ from beir_eval.significance.validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from beir_eval.core.arrays import Floats, Ints
 
@@ -41,19 +43,18 @@ MOST_QUERIES = 10**15
 FEWEST_DIFFERING = 10
 #: With fewer differing queries, the sign-flip test is simulated; else the t formula is close.
 _SIMULATED_BELOW = 50
-#: Simulated samples; sign vectors of each test at alpha = .05, more for smaller ones.
-_SAMPLES, _FLIPS = 400, 199
-_MOST_FLIPS = 9_999
+#: Sign vectors of each test at alpha = .05; more for smaller levels, up to the most.
+_FLIPS, _MOST_FLIPS = 199, 9_999
+#: Simulated samples, and how many if each takes more sign vectors than this.
+_SAMPLES, _FEWER_SAMPLES, _MANY_FLIPS = 400, 160, 1_999
 #: Sign vectors that are multiplied with the samples at once: the sums stay in the cache.
 _BLOCK = 512
-#: The relative precision of a simulated difference.
-_PRECISION = 0.02
-#: The factor between the differences that are tried first.
-_STEP = 1.25
-#: Two sums in single precision are equal if they differ by no more than this, relative to them.
+#: The factor between the differences from which on the simulated one is looked for.
+_NEXT_GUESS = 0.8
+#: Shifts are not told from 0 below this.
+_SMALLEST_SHIFT = 1e-30
+#: Two sums in single precision are equal if they differ by no more than this part of their terms.
 _FLOAT32_TOLERANCE = 1e-5
-#: Sums this close below the limit, relative to it, may exceed it for a larger difference.
-_CANDIDATE_TOLERANCE = 1e-4
 #: From so many queries on, a closed formula gives their number.
 _GUENTHER_FROM = 100
 _NO_SPREAD = "all differences are equal: how much they vary is not known"
@@ -272,8 +273,9 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
     an experiment with queries like these; they do not depend on the observed mean difference.
 
     Formula: for fewer than 50 differing queries, the sign-flip test is simulated: 400 samples of Q
-    queries are drawn from the observed differences; queries on which the systems tie keep a
-    difference of 0, the others are centred and shifted, so that the mean is the true difference.
+    queries (160 below a level of about .005) are drawn from the observed differences; queries on
+    which the systems tie keep a difference of 0, the others are centred and shifted, so that the
+    mean is the true difference.
     The t formula would promise too much here: with few differing queries the test decides rarely,
     however large the shift. Otherwise ``minimum_detectable_difference`` and ``queries_needed`` with
     the standard deviation (with 2·alpha if one-sided). Two-sided, the direction with the lower
@@ -439,22 +441,17 @@ class _Experiment:
         Args:
             deviation: the standard deviation of the differences, above 0.
         """
-        formula = deviation * _detectable_effect(self.num_queries, self.two_sided_alpha, self.power)
         if not self.is_small:
-            return formula
-        tests, detected = _SimulatedTests(self), formula
-        if not tests.can_detect:
-            return None
+            return deviation * _detectable_effect(
+                self.num_queries, self.two_sided_alpha, self.power
+            )
+        normal = NormalDist()
+        effect = normal.inv_cdf(1 - self.two_sided_alpha / 2) + normal.inv_cdf(self.power)
         directions = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[self.alternative]
-        tests.prepare(directions[0], formula / _STEP)
-        for direction in directions:
-            share_detected = partial(tests.share_detected, direction)
-            if direction == directions[0] or share_detected(detected) < self.power:
-                reached = _smallest_reaching(share_detected, self.power, detected)
-                if reached is None:
-                    return None
-                detected = reached
-        return detected
+        detected = _SimulatedTests(self).detectable(
+            directions, effect * deviation / math.sqrt(self.num_queries)
+        )
+        return detected if detected < math.inf else None
 
     def queries_for(self, delta: float, deviation: float) -> int | None:
         """Return how many queries detect ``delta``; None for more than 10^15.
@@ -485,96 +482,107 @@ class _Experiment:
 class _SimulatedTests:
     """Sign-flip tests of samples from an experiment, for any true difference.
 
-    A larger difference makes fewer sign vectors as extreme as the sample. So the sums of all sign
-    vectors are computed for the smallest difference of a search, and only the extreme ones are
-    kept for the others.
+    A true difference shifts all differing queries of a sample by the same amount. A sign vector
+    that flips some of them is as extreme as the sample until the shift exceeds minus the mean of
+    the flipped ones; two-sided, or minus the mean of the others. So the sample is significant for
+    shifts above a quantile of these limits.
     """
 
     def __init__(self, experiment: _Experiment) -> None:
         """Draw the samples and the signs, always the same for the same number of queries."""
-        self._alpha, self._alternative = experiment.alpha, experiment.alternative
-        self._share = experiment.num_differing / experiment.num_queries
-        self._flips = min(_MOST_FLIPS, max(_FLIPS, math.ceil(10 / self._alpha) - 1))
-        self._draws = _draws(experiment.num_queries, experiment.num_differing, self._flips > _FLIPS)
-        differing = experiment.differing - experiment.differing.mean()
-        self._samples = differing.astype(np.float32)[self._draws.indices] * self._draws.is_drawn
-        self._sums = self._samples.sum(axis=1)
-        self._can_be_significant = self._draws.counts >= experiment.fewest_significant
-        self._candidates: _Candidates | None = None
+        self._experiment = experiment
+        self._is_two_sided = experiment.alternative == "two-sided"
+        alpha, num_queries = experiment.alpha, experiment.num_queries
+        num_flips = min(_MOST_FLIPS, max(_FLIPS, math.ceil(10 / alpha) - 1))
+        num_samples = _SAMPLES if num_flips <= _MANY_FLIPS else _FEWER_SAMPLES
+        # The sample itself is one of those that are as extreme.
+        self._most_extreme = math.floor(alpha * (1 + num_flips) * (1 + _FLOAT32_TOLERANCE))
+        draws = _draws(num_queries, experiment.num_differing, num_flips > _FLIPS)
+        self._counts, self._is_drawn = draws.counts[:num_samples], draws.is_drawn[:num_samples]
+        self._signs, self._sign_sums = draws.signs[:num_flips], draws.sign_sums
+        differing = (experiment.differing - experiment.differing.mean()).astype(np.float32)
+        self._samples = differing[draws.indices[:num_samples]] * self._is_drawn
 
-    @property
-    def can_detect(self) -> bool:
-        """Whether a sample could be significant that no sign vector is as extreme as."""
-        return self._alpha * (1 + self._flips) >= 1
-
-    def share_detected(self, direction: int, difference: float) -> float:
-        """Return the share of samples with a significant difference in this direction.
+    def detectable(self, directions: Sequence[int], guess: float) -> float:
+        """Return the smallest true difference that the tests detect often enough.
 
         Args:
-            direction: 1 or -1, the sign of the true difference.
-            difference: the size of the true difference, above 0.
-        """
-        shift, sums, limits = self._shifted(direction, difference)
-        candidates = self._candidates
-        if candidates is None or candidates.direction != direction or shift < candidates.shift:
-            candidates = self.prepare(direction, difference)
-        flipped = candidates.flipped_sums + (shift - candidates.shift) * candidates.sign_sums
-        if self._alternative == "two-sided":
-            np.abs(flipped, out=flipped)
-        is_extreme = flipped >= limits[candidates.samples]
-        extreme = np.bincount(candidates.samples[is_extreme], minlength=_SAMPLES)
-        significant = (1 + extreme) <= self._alpha * (1 + self._flips)
-        return float(np.mean(significant & (sums > 0) & self._can_be_significant))
+            directions: 1, -1 or both, the signs of the true difference; the one that is harder to
+                detect counts.
+            guess: about the size of the difference, above 0; it sets the effort, not the result.
 
-    def prepare(self, direction: int, difference: float) -> _Candidates:
-        """Find what is extreme at this difference, for the tests of this and larger ones.
+        Returns:
+            The size of the difference; infinite if the tests detect none.
+        """
+        experiment = self._experiment
+        if not self._most_extreme:
+            return math.inf
+        share = experiment.num_differing / experiment.num_queries
+        rank = math.ceil(experiment.power * len(self._samples)) - 1
+        detected = 0.0
+        for direction in directions:
+            least = detected or guess / share
+            shift = np.partition(self._significant_from(direction, least), rank)[rank]
+            while shift <= least and not detected and least > _SMALLEST_SHIFT:
+                least *= _NEXT_GUESS
+                shift = np.partition(self._significant_from(direction, least), rank)[rank]
+            detected = float(shift)
+            if math.isinf(detected):
+                break
+        return detected * share
+
+    def _significant_from(self, direction: int, least: float) -> Floats:
+        """Return the shift from which each sample is significant, f8[S]; infinite if none.
 
         Args:
-            direction: 1 or -1, the sign of the true difference.
-            difference: the size of the true difference, above 0.
+            direction: 1 or -1, the sign of the shift.
+            least: a shift above 0; a sample that is significant at it has this value.
         """
-        shift, _, limits = self._shifted(direction, difference)
-        limits -= _CANDIDATE_TOLERANCE * np.abs(limits)
-        shifted = (direction * self._samples + shift * self._draws.is_drawn).T
-        vectors, samples, flipped_sums = [], [], []
-        for start in range(0, self._flips, _BLOCK):
-            flipped = self._draws.signs[start : min(start + _BLOCK, self._flips)] @ shifted
-            sizes = np.abs(flipped) if self._alternative == "two-sided" else flipped
-            positions = np.flatnonzero(sizes >= limits)
-            vectors.append(start + positions // _SAMPLES)
-            samples.append(positions % _SAMPLES)
-            flipped_sums.append(flipped.ravel()[positions])
-        columns = np.concatenate(samples)
-        sign_sums = self._draws.sign_sums[np.concatenate(vectors), self._draws.counts[columns]]
-        self._candidates = _Candidates(
-            direction, shift, columns, np.concatenate(flipped_sums), sign_sums
-        )
-        return self._candidates
+        columns, limits = self._extreme(direction, least)
+        num_extreme = np.bincount(columns, minlength=len(self._counts))
+        can_be_significant = self._counts >= self._experiment.fewest_significant
+        significant_from = np.where(can_be_significant, least, np.inf)
+        is_later = can_be_significant & (num_extreme >= self._most_extreme)
+        order = np.lexsort((-limits, columns))
+        first = num_extreme.cumsum() - num_extreme
+        last_extreme = order[first[is_later] + self._most_extreme - 1]
+        significant_from[is_later] = np.maximum(limits[last_extreme], least)
+        return significant_from
 
-    def _shifted(self, direction: int, difference: float) -> tuple[np.float32, Floats, Floats]:
-        """Return what each differing query is shifted by, and of samples the sums and limits."""
-        shift = np.float32(difference / self._share)
-        sums = direction * self._sums + shift * self._draws.counts
-        return shift, sums, (sums * (1 - _FLOAT32_TOLERANCE)).astype(np.float32)
+    def _extreme(self, direction: int, least: float) -> tuple[Ints, NDArray[np.float32]]:
+        """Return the sign vectors that are as extreme as a sample at a shift.
 
+        Args:
+            direction: 1 or -1, the sign of the shift.
+            least: its size.
 
-@dataclass(frozen=True, eq=False)
-class _Candidates:
-    """The pairs of sign vector and sample that may be extreme from a shift on.
-
-    Attributes:
-        direction: 1 or -1, the sign of the true difference.
-        shift: what is added to each differing query, in this direction.
-        samples: the sample of each pair, i8[N].
-        flipped_sums: the sum of its shifted differences with these signs, f4[N].
-        sign_sums: the sum of its signs, i1[N]: what the other sum grows by, per shift.
-    """
-
-    direction: int
-    shift: np.float32
-    samples: Ints
-    flipped_sums: Floats
-    sign_sums: Ints
+        Returns:
+            For each pair of such a vector and a sample, which sample it is, i8[N], and the shift
+            from which it is less extreme, f4[N].
+        """
+        samples, is_two_sided = direction * self._samples, self._is_two_sided
+        sums, shift = samples.sum(axis=1), np.float32(least)
+        shifted = (samples + shift * self._is_drawn).T
+        # More vectors than needed do no harm, their limits are below the shift.
+        own = shifted.sum(axis=0) - _FLOAT32_TOLERANCE * np.abs(shifted).sum(axis=0)
+        columns, limits = [], []
+        for start in range(0, len(self._signs), _BLOCK):
+            flipped = self._signs[start : start + _BLOCK] @ shifted
+            sizes = np.abs(flipped) if is_two_sided else flipped
+            positions = np.flatnonzero(sizes >= own)
+            column = positions % len(samples)
+            count, total = self._counts[column], sums[column]
+            sign_sum = self._sign_sums[start + positions // len(samples), count]
+            unshifted = flipped.ravel()[positions] - shift * sign_sum
+            with np.errstate(divide="ignore", invalid="ignore"):
+                limit = (unshifted - total) / (count - sign_sum)
+                if is_two_sided:
+                    limit = np.fmax(limit, -(unshifted + total) / (count + sign_sum))
+            # A vector that flips none, or all, is as extreme at any shift.
+            limit[(sign_sum == count) | (is_two_sided & (sign_sum == -count))] = np.inf
+            columns.append(column)
+            limits.append(limit)
+        return np.concatenate(columns), np.concatenate(limits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -591,12 +599,12 @@ class _Draws:
 
     counts: Ints
     indices: Ints
-    is_drawn: Floats
-    signs: Floats
-    sign_sums: Ints
+    is_drawn: NDArray[np.float32]
+    signs: NDArray[np.float32]
+    sign_sums: NDArray[np.int8]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)
 def _draws(num_queries: int, num_differing: int, many_flips: bool) -> _Draws:  # noqa: FBT001
     """Return the random numbers; fewer sign vectors are the first of more."""
     rng = np.random.default_rng(0)
@@ -609,32 +617,6 @@ def _draws(num_queries: int, num_differing: int, many_flips: bool) -> _Draws:  #
     signs.cumsum(axis=1, dtype=np.int8, out=sign_sums[:, 1:])
     is_drawn = (np.arange(width) < counts[:, None]).astype(np.float32)
     return _Draws(counts, indices, is_drawn, signs.astype(np.float32), sign_sums)
-
-
-def _smallest_reaching(
-    share_detected: Callable[[float], float], power: float, start: float
-) -> float | None:
-    """Return about the smallest size at which a share reaches ``power``; None if none does.
-
-    Args:
-        share_detected: a function that increases with its argument.
-        power: the share to reach.
-        start: a first guess, above 0.
-    """
-    low, high = start, start
-    for _ in range(30):
-        if share_detected(high) >= power:
-            break
-        low, high = high, _STEP * high
-    else:
-        return None
-    while low == high or share_detected(low) >= power:
-        low = low / _STEP
-        high = min(high, _STEP * low)
-    while high > low * (1 + _PRECISION):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if share_detected(middle) >= power else (middle, high)
-    return high
 
 
 def deviation_factors(differences: Floats, confidence: float) -> tuple[float, float]:

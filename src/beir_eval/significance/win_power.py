@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.significance.power import MOST_QUERIES, PowerEstimate, smallest_p
+from beir_eval.significance.power import MOST_QUERIES, PowerEstimate, estimate_power, smallest_p
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
@@ -32,6 +32,22 @@ def are_wins_and_losses(differences: Floats, size: float) -> bool:
     """
     sizes = np.abs(differences[differences != 0])
     return len(sizes) > 0 and bool(np.all(np.abs(sizes - size) < _TOLERANCE))
+
+
+def estimate_power_of_scores(
+    differences: Floats, score_range: float | None, **settings: Any
+) -> PowerEstimate:
+    """Return ``estimate_win_power`` if every query is won, lost or tied, else ``estimate_power``.
+
+    Args:
+        differences: the differences by query, f8[Q].
+        score_range: the highest possible score minus the lowest, by which queries are then won and
+            lost, in the unit of the scores; None for measures without a highest score.
+        settings: delta, alpha, power, alternative and confidence.
+    """
+    if score_range is not None and are_wins_and_losses(differences, score_range):
+        return estimate_win_power(differences, size=score_range, **settings)
+    return estimate_power(differences, **settings)
 
 
 def estimate_win_power(  # noqa: PLR0913 - one keyword per setting

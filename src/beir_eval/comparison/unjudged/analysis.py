@@ -266,23 +266,34 @@ class _Analysis:
             total += np.abs(changes[system] - changes[against])
         most = min(_MOST_CANDIDATES, _MOST_CHANGES // len(self._pairs.listed))
         chosen = np.argsort(-total, kind="stable")[:most]
+        chosen = chosen[total[chosen] > 0]
         num_queries = int(self._compared.sum())
-        for document in chosen[total[chosen] > 0].tolist():
+        of_pairs = [
+            (
+                systems[system],
+                systems[against],
+                ((changes[system, chosen] - changes[against, chosen]) / num_queries).tolist(),
+            )
+            for system, against in self._pairs.listed
+        ]
+        ranks = [
+            (system, np.stack([run.unjudged[chosen] for run in repeats], axis=1).tolist())
+            for system, repeats in zip(systems, pool.systems, strict=True)
+        ]
+        for index, document in enumerate(chosen.tolist()):
             by_pair: dict[str, dict[str, float]] = {}
-            for system, against in self._pairs.listed:
-                change = float(changes[system, document] - changes[against, document])
-                if change:
-                    of_system = by_pair.setdefault(systems[system], {})
-                    of_system[systems[against]] = change / num_queries
-            ranks = [
-                [rank for rank in (int(run.unjudged[document]) for run in repeats) if rank]
-                for repeats in pool.systems
-            ]
+            for system_name, against_name, of_pair in of_pairs:
+                if of_pair[index]:
+                    by_pair.setdefault(system_name, {})[against_name] = of_pair[index]
             yield DocumentToJudge(
                 measure=str(self._measure),
                 query_id=pool.query_ids[int(pool.row[document])],
                 doc_id=pool.doc_ids[document],
-                ranks={system: min(own) for system, own in zip(systems, ranks, strict=True) if own},
+                ranks={
+                    system: min(filter(None, own[index]))
+                    for system, own in ranks
+                    if any(own[index])
+                },
                 changes=by_pair,
                 total=float(total[document]) / num_queries,
             )
