@@ -506,6 +506,8 @@ def test_a_measure_system_or_pair_that_was_not_compared_is_named_in_the_error():
 
 def test_the_times_of_queries_are_added_to_the_results_of_a_copy(tmp_path):
     comparison = compare_three(baseline="base")
+    comparison.save(tmp_path / "saved.json")
+    comparison = Comparison.load(tmp_path / "saved.json")
     times = {name: [Retrieval(seconds={"q1": 0.5})] * len(of_it) for name, of_it in
              comparison.results.items()}  # fmt: skip
     timed = comparison.with_retrieval(times)
@@ -516,9 +518,6 @@ def test_the_times_of_queries_are_added_to_the_results_of_a_copy(tmp_path):
             result.values for result in comparison.results[name]
         ]
         assert all(result.retrieval is None for result in comparison.results[name])
-    comparison.save(tmp_path / "saved.json")
-    with pytest.raises(ResultError, match="loaded from a file has no results"):
-        Comparison.load(tmp_path / "saved.json").with_retrieval(times)
 
 
 def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):

@@ -444,7 +444,7 @@ def _compare_slices(
 
     settings = comparison.settings
     return compare_slices(
-        comparison.results or {},
+        comparison.results,
         columns,
         comparison.baseline,
         measures=comparison.measures,
@@ -474,7 +474,7 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
     from beir_eval.comparison.checkpoints.steps import pattern_for, steps_of  # noqa: PLC0415
 
-    results, settings = comparison.results or {}, comparison.settings
+    results, settings = comparison.results, comparison.settings
     option = f"--steps {pattern!r}" if pattern else "--steps"
     steps = pattern or pattern_for(list(results))
     checkpoints = {

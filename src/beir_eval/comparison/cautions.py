@@ -87,7 +87,7 @@ def _depth_cautions(comparison: Comparison) -> Iterator[str]:
     Measures of systems whose longest rankings differ have a sentence of their own.
     """
     depths_by_cutoff: dict[int, dict[str, float]] = {}
-    for system, repeats in (comparison.results or {}).items():
+    for system, repeats in comparison.results.items():
         counted = repeats[0].counted
         for cutoff, mean_depth in ({} if counted is None else counted.mean_depths).items():
             depths_by_cutoff.setdefault(cutoff, {})[system] = mean_depth

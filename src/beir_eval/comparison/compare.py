@@ -232,7 +232,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     extra_fields: dict[str, Any] = {"unjudged": judged_effects(comparison, systems)}
     if all(results_of[0].top is not None for results_of in systems.values()):
         extra_fields["likeness"] = likeness_of(comparison, systems, _LIKENESS_K)
-    return comparison.model_copy(update=extra_fields)._with_results(systems)  # noqa: SLF001 - its own package
+    return comparison.model_copy(update=extra_fields)
 
 
 def _settings(  # noqa: PLR0913 - one keyword a setting
@@ -326,6 +326,7 @@ def _compare_scores(
             )
             for measure_scores in aligned.by_measure
         },
+        results={name: tuple(aligned.results[name]) for name in systems},
         means=_of_systems(
             (mean for scores in defined for mean in means_of(scores, settings)), systems
         ),
@@ -640,9 +641,10 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             name: [_with_top(result, kept) for result in repeats]
             for name, repeats in results.items()
         }
+        extra_fields["results"] = {name: tuple(repeats) for name, repeats in results.items()}
     if likeness_k is not None:
         extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
-    return comparison.model_copy(update=extra_fields)._with_results(results)  # noqa: SLF001 - its own package
+    return comparison.model_copy(update=extra_fields)
 
 
 def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:

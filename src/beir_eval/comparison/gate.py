@@ -112,9 +112,6 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     do not match those of the qrels, or there are so few queries that no loss could be significant,
     or that the margin of ``non_inferior`` is too small for them.
 
-    A comparison that was loaded from a file has the scores of queries that all systems have, and no
-    others: with on="intersection", its checks depend on which systems it holds.
-
     Args:
         comparison: a comparison, with a baseline unless there are only ``floors``. Its test, alpha,
             margin, draws and rng are used; its correction and kind of interval are not.
@@ -197,13 +194,14 @@ def check_floors(
     """
     names = {measure: name_among(result.measures, measure) for measure in floors}
     measures = tuple(dict.fromkeys(names.values()))
-    results = {result.name: [result]}
+    results: dict[str, tuple[EvaluationResult, ...]] = {result.name: (result,)}
     alone = Comparison(
         systems=(result.name,),
         baseline=None,
         measures=measures,
         query_ids=result.query_ids,
         scores={name: ScoreMatrix(result.scores(name)[None]) for name in measures},
+        results=results,
         means=(),
         differences=(),
         settings=ComparisonSettings(alpha=alpha),
@@ -211,7 +209,6 @@ def check_floors(
         coverage=coverage_of(results, measures),
         deepest_rankings=deepest_rankings_of(results, [result.name]),
     )
-    alone._with_results(results)  # noqa: SLF001 - its own package
     limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
     gate = _Gate(
         alone, non_inferior=False, floor_interval=floor_interval, allow_missing=allow_missing
@@ -318,16 +315,14 @@ class _Gate(NamedTuple):
             "higher_is_better": scale.higher_is_better,
             "warnings": tuple(warnings_of(self.comparison.coverage, (system, baseline))),
         }
-        obstacle = (
-            self._obstacle((system, baseline))
-            or self._obstacle_of_depths(measure, system, baseline)
-            or self._obstacle_of_sample()
+        obstacle = self._obstacle((system, baseline)) or self._obstacle_of_depths(
+            measure, system, baseline
         )
         if obstacle:
             measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        scores, query_ids = _pair_scores(self.comparison, measure, system, baseline, scale)
+        scores, query_ids = _pair_scores(self.comparison, measure, system, baseline)
         if obstacle := _obstacle_of_clusters(scores.num_clusters):
             reason = f"{system} vs {baseline}, {measure}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
@@ -358,8 +353,8 @@ class _Gate(NamedTuple):
             query_ids: the queries. [Q]
         """
         gains = scores.scale.gains(scores.scores[0] - scores.scores[1])
-        results = self.comparison.results or {}
-        pair = [results[name][0] for name in scores.systems if len(results.get(name, ())) == 1]
+        results = self.comparison.results
+        pair = [results[name][0] for name in scores.systems if len(results[name]) == 1]
         lines = []
         for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
             if gains[index] >= 0:
@@ -722,16 +717,6 @@ class _Gate(NamedTuple):
             "--allow-unequal-depth (allow_unequal_depth=True)"
         )
 
-    def _obstacle_of_sample(self) -> str:
-        """Return why repeats or clusters are no basis for a decision; "" if they are."""
-        comparison = self.comparison
-        if comparison.settings.has_random_repeats and comparison.results is None:
-            return (
-                "a comparison that was loaded from a file has no repeats; check the gate where "
-                "the systems are compared"
-            )
-        return ""
-
     def _choice_text(self) -> str:
         """Return that the check does not cover a choice of systems, as a sentence; mostly ""."""
         number = self.comparison.settings.chosen_from
@@ -805,30 +790,21 @@ def _counted(scores: MeasureScores, count: int) -> str:
 
 
 def _pair_scores(
-    comparison: Comparison, measure: str, system: str, baseline: str, scale: ScoreScale
+    comparison: Comparison, measure: str, system: str, baseline: str
 ) -> tuple[MeasureScores, list[str]]:
     """Return the scores of a system and the baseline on the queries where both have one, and these.
 
-    They do not depend on other systems, except in a comparison that was loaded from a file, which
-    has only the queries that all its systems have.
+    They do not depend on other systems.
     """
     pair = (system, baseline)
-    if comparison.results is not None:
-        results = {name: comparison.results[name] for name in pair}
-        aligned = align_scores(results, measure, comparison.settings.on)
-        [scores], query_ids = aligned.by_measure, aligned.query_ids
-        if comparison.clusters is not None:  # of the queries that all systems have
-            has_cluster = np.isin(query_ids, comparison.query_ids)
-            scores, query_ids = scores.select(has_cluster), comparison.query_ids
-            scores = scores._replace(clusters=hash_ids(comparison.clusters))
-        return scores.where_defined(), list(compress(query_ids, scores.is_defined))
-    rows = comparison.scores[measure].array[[comparison.systems.index(name) for name in pair]]
-    repeats = [row[None] for row in rows]
-    keys = hash_ids(comparison.query_ids)
-    labels = comparison.clusters
-    clusters = None if labels is None else hash_ids(labels)
-    scores = MeasureScores(measure, pair, repeats, rows, keys, scale, clusters)
-    return scores.where_defined(), list(compress(comparison.query_ids, scores.is_defined))
+    results = {name: comparison.results[name] for name in pair}
+    aligned = align_scores(results, measure, comparison.settings.on)
+    [scores], query_ids = aligned.by_measure, aligned.query_ids
+    if comparison.clusters is not None:  # of the queries that all systems have
+        has_cluster = np.isin(query_ids, comparison.query_ids)
+        scores, query_ids = scores.select(has_cluster), comparison.query_ids
+        scores = scores._replace(clusters=hash_ids(comparison.clusters))
+    return scores.where_defined(), list(compress(query_ids, scores.is_defined))
 
 
 def _own_scores(
@@ -839,18 +815,13 @@ def _own_scores(
     With clusters, these are queries that all systems have, whose clusters are known.
     """
     query_ids: Sequence[str] = comparison.query_ids
-    if comparison.results is None:
-        repeats = comparison.scores[measure].array[[comparison.systems.index(system)]]
-    else:
-        by_query = [
-            dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
-            for result in comparison.results[system]
-        ]
-        if comparison.clusters is None:
-            query_ids = [
-                query for query in by_query[0] if all(query in repeat for repeat in by_query)
-            ]
-        repeats = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
+    by_query = [
+        dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
+        for result in comparison.results[system]
+    ]
+    if comparison.clusters is None:
+        query_ids = [query for query in by_query[0] if all(query in repeat for repeat in by_query)]
+    repeats = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
     labels = comparison.clusters
     scores = MeasureScores(
         measure,

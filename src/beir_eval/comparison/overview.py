@@ -313,7 +313,7 @@ def _judged_notes(comparison: Comparison) -> Iterator[str]:
     """Yield the shares of retrieved documents that are judged, of each system or their range."""
     shares = {
         system: results[0].counted.judged_share
-        for system, results in (comparison.results or {}).items()
+        for system, results in comparison.results.items()
         if results[0].counted is not None
     }
     text = judged_share_text(shares) if shares else ""

@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_table
@@ -56,7 +56,6 @@ from beir_eval.display.tables import markdown_list, records_csv
 from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
-    ResultError,
     SettingError,
     check_choice,
     escape_controls,
@@ -66,7 +65,7 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.validation import check_scores, check_unique
+from beir_eval.evaluation.validation import check_result, check_scores, check_unique
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -92,6 +91,8 @@ class Comparison(Saved):
         query_ids: the queries that all systems have, sorted. [Q]
         scores: {measure: scores of every system}, f8[S, Q]; the mean over repeats; NaN where the
             measure is undefined.
+        results: {system: the results that were compared, one for each repeat}, with the top
+            documents that were kept.
         means: the mean of every system on every measure.
         differences: the difference of every pair on every measure, with evidence and verdict.
         settings: the settings of tests, corrections and verdicts.
@@ -140,6 +141,7 @@ class Comparison(Saved):
     measures: tuple[str, ...]
     query_ids: tuple[str, ...]
     scores: dict[str, ScoreMatrix]
+    results: dict[str, tuple[EvaluationResult, ...]]
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
@@ -159,7 +161,6 @@ class Comparison(Saved):
     clusters: tuple[str, ...] | None = None
     choice: Choice | None = None
     gate: tuple[GateCheck, ...] = ()
-    _results: dict[str, list[EvaluationResult]] | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _check_shapes(self) -> Comparison:
@@ -184,6 +185,10 @@ class Comparison(Saved):
         custom = self.custom_measures
         check_names(self.systems, self.baseline, self.measures, custom)
         check_unique("query_ids", self.query_ids)
+        check_each_once("results", self.results, self.systems)
+        for repeats in self.results.values():
+            for result in repeats:
+                check_result(result)
         for name, matrix in self.scores.items():
             for system, row in zip(self.systems, matrix.array, strict=True):
                 scores = ScoreMatrix.from_owned_array(row[None])
@@ -227,50 +232,28 @@ class Comparison(Saved):
                 msg = f"likeness.values: expected [rows, queries] = {expected}"
                 raise ValueError(msg)
 
-    @property
-    def results(self) -> dict[str, list[EvaluationResult]] | None:
-        """{system: the results of its repeats}, a list even for a single result.
-
-        None for a comparison that was loaded from a file, because results are not saved with it.
-        """
-        return None if self._results is None else dict(self._results)
-
     def with_retrieval(self, retrievals: Mapping[str, Sequence[Retrieval | None]]) -> Comparison:
         """Return a copy whose results have the times and failures of their queries, for reports.
 
         Args:
             retrievals: {system: the retrieval of each of its repeats}.
-
-        Raises:
-            ResultError: the comparison was loaded from a file, so it has no results.
         """
-        if self._results is None:
-            msg = "a comparison that was loaded from a file has no results to add times to"
-            raise ResultError(msg)
         results = {
-            system: [
+            system: tuple(
                 result.model_copy(update={"retrieval": retrieval})
                 for result, retrieval in zip(repeats, retrievals[system], strict=True)
-            ]
-            for system, repeats in self._results.items()
+            )
+            for system, repeats in self.results.items()
         }
         coverage = coverage_of(results, self.measures)
-        copy = self.model_copy(update={"coverage": coverage})
-        copy._results = results  # noqa: SLF001 - its own class
-        return copy
-
-    def _with_results(self, results: dict[str, list[EvaluationResult]]) -> Comparison:
-        """Set the results that were compared, and return the comparison itself."""
-        self._results = results
-        return self
+        return self.model_copy(update={"results": results, "coverage": coverage})
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all saved fields are equal."""
+        """Return whether all fields are equal but the results, whose queries have any order."""
         if not isinstance(other, Comparison):
             return NotImplemented
-        return all(
-            getattr(self, field) == getattr(other, field) for field in Comparison.model_fields
-        )
+        compared = Comparison.model_fields.keys() - {"results"}
+        return all(getattr(self, field) == getattr(other, field) for field in compared)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -84,7 +84,6 @@ def main_measure(measures: Sequence[str]) -> str:
 
 def view_of_comparison(comparison: Comparison) -> DatasetView:
     """Return a comparison's scores and top lists by query."""
-    results = comparison.results or {}
     against_index = (
         0 if comparison.baseline is None else comparison.systems.index(comparison.baseline)
     )
@@ -94,8 +93,8 @@ def view_of_comparison(comparison: Comparison) -> DatasetView:
         measures=comparison.measures,
         query_ids=comparison.query_ids,
         scores={measure: comparison.scores[measure].array for measure in comparison.measures},
-        results={system: repeats[0] for system, repeats in results.items()},
-        repeats=tuple(len(results.get(system, ".")) for system in comparison.systems),
+        results={system: repeats[0] for system, repeats in comparison.results.items()},
+        repeats=tuple(len(comparison.results[system]) for system in comparison.systems),
         pair=(0 if against_index else 1, against_index),
         custom_measures=comparison.custom_measures,
     )

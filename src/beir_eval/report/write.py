@@ -90,9 +90,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
         what: what the report shows: a comparison, a result, several results on the same
             judgements, or the result of a benchmark. Rankings are shown if the results hold top
-            lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``. A
-            comparison that was loaded from a file has none, nor have scores that were computed
-            elsewhere (``EvaluationResult.from_scores``).
+            lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``.
+            Scores that were computed elsewhere have none (``EvaluationResult.from_scores``).
         slices: a comparison of the same systems within slices of the queries, to show as well.
         curve: a checkpoint curve to show as well.
         across: for a benchmark only: the comparison of its systems over its data sets, whose
@@ -282,7 +281,7 @@ _EMPTY_CONTENT: dict[str, Any] = {
 
 
 def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str, Any]:
-    results = [result for repeats in (comparison.results or {}).values() for result in repeats]
+    results = [result for repeats in comparison.results.values() for result in repeats]
     cautions, warnings = cautions_on(comparison), comparison.warnings()
     limited = _limit_differences(comparison, notices)
     figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
@@ -363,8 +362,6 @@ def _select_records(records: Iterable[Any], keys: set[tuple[str, str, str]]) -> 
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
-    if not results:
-        return ["not known: the comparison was read from a file, without the results behind it"]
     notes = shared_notes(results)
     if comparison.left_out:
         num_queries = len(comparison.query_ids)

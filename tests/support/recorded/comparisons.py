@@ -172,7 +172,8 @@ def _statistics(results):
 def _plain(content):
     """Return the content as JSON holds it, arrays as lists."""
     if isinstance(content, BaseModel):
-        return json.loads(content.model_dump_json())
+        # The results that are compared are recorded as values.
+        return json.loads(content.model_dump_json(exclude={"results"}))
     if dataclasses.is_dataclass(content):
         fields = {field.name: getattr(content, field.name) for field in dataclasses.fields(content)}
         return {name: _plain(value) for name, value in fields.items()}
