@@ -54,7 +54,7 @@ EXACT = (
     *("wins", "ties", "losses", "effect"),
 )
 #: Those that it computes with its own t distribution.
-CLOSE = ("p_t", "p_equal", "smallest_margin")
+CLOSE = ("p_t", "p_equal", "smallest_margin", "detectable", "detectable_low", "detectable_high")
 
 
 def outcome_of(missing, *files):
@@ -80,7 +80,10 @@ def check_same(files):
     ):
         assert {name: ours[name] for name in EXACT} == {name: theirs[name] for name in EXACT}
         for name in CLOSE:
-            assert ours[name] == pytest.approx(theirs[name], rel=1e-9)
+            if theirs[name] is None:
+                assert ours[name] is None
+            else:
+                assert ours[name] == pytest.approx(theirs[name], rel=1e-9)
     for ours, theirs in zip(base["comparison"]["means"], full["comparison"]["means"], strict=True):
         assert ours["mean"] == theirs["mean"]
         for end in ("low", "high"):
@@ -103,9 +106,7 @@ def test_the_base_install_evaluates_and_compares_run_files_with_the_same_result(
 def test_real_runs_have_the_same_result_without_polars_and_scipy(realdata):
     runs = sorted((realdata / "runs" / "dl19").glob("*"))[:2]
     base = check_same([realdata / "qrels" / "dl19-passage.trec", *runs])
-    for difference in base["comparison"]["differences"]:
-        if difference["verdict"] == "undecided":
-            assert "beir-eval[stats]" in difference["power_note"]
+    assert any(difference["detectable"] for difference in base["comparison"]["differences"])
 
 
 def test_the_plain_t_distribution_against_scipy():

@@ -104,7 +104,7 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
     reason = "fast vs slow: -0.2724 seconds (lower is better) (90% interval: "
     assert reason in to_junit(check_gate(comparison))
     assert any("lower is better; a difference above 0 is a loss" in n for n in comparison.notes())
-    assert comparison.to_table().rows[1][1].is_best
+    assert comparison.to_table().rows[0][1].is_best
     [row] = csv.DictReader(io.StringIO(comparison.to_csv()))
     assert (row["verdict"], row["higher_is_better"]) == ("better", "False")
     gained, lost = comparison.improvements("seconds", 3), comparison.regressions("seconds")

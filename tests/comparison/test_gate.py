@@ -537,10 +537,12 @@ def test_the_command_prints_means_differences_and_verdicts(files):
     )  # fmt: skip
     assert outcome.exit_code == 0, outcome.output
     text = printed_text(outcome)
-    assert text.startswith("MRR: worse is worse than old; same vs old is undecided")
+    assert text.startswith(
+        "MRR: worse is worse than old; same is undecided against old (no significant difference)"
+    )
     assert re.search(r"worse 0\.1356 -0\.1192 \S+ … \S+ ≤0\.0001 worse", text)
     assert re.search(r"same 0\.2548 0\.0000 \S+ … \S+ 1\.0000 undecided", text)
-    assert "max-t over 2 comparisons" in text
+    assert "corrected for 2 comparisons (max-t)" in text
 
 
 def test_the_gate_decides_the_exit_code(files):

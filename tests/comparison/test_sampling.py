@@ -112,8 +112,7 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
     noise = comparison.difference(MEASURE, "a").noise_to_undo
     lines = [line for line in str(comparison).splitlines() if "training noise" in line]
     assert len(lines) == 1
-    assert f"a standard deviation of {noise:.2g} would undo the verdict" in lines[0]
-    assert "deterministic systems have none" in lines[0]
+    assert f"(a seed-to-seed SD of {noise:.2g} would overturn this verdict)" in lines[0]
     none = compare(
         {"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b", deterministic=["a", "b"]
     )
@@ -157,7 +156,9 @@ def test_paired_repeats_must_be_equally_many_and_random_ones_need_not():
     with pytest.raises(SettingError, match="there are a 3, b 2; choose repeats='random'"):
         compare(systems, repeats="paired")
     comparison = compare(systems)
-    assert "p covers the chance of 60 queries, 2 to 3 repeats; not " in str(comparison)
+    assert "p accounts for the sample of 60 queries and 2 to 3 repeats only, not for " in str(
+        comparison
+    )
 
 
 def test_a_test_without_a_variant_over_repeats_averages_them():
@@ -424,7 +425,8 @@ def test_every_source_of_chance_is_in_p_or_not():
 def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
     line = (
-        "p covers the chance of 60 queries; not training noise, a choice by scores, earlier looks"
+        "p accounts for the sample of 60 queries only, not for training noise, picking systems by "
+        "these scores, or repeated looks"
     )
     assert line in str(comparison)
     assert line in comparison.to_markdown()
@@ -573,7 +575,7 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
     comparison = compare(systems, "b")
     weakest = comparison.difference("MRR", "a")
     assert weakest.verdict == "better"
-    assert "would undo the weakest verdict, on a, MRR;" in str(comparison)
+    assert "would overturn the weakest verdict, on a, MRR)" in str(comparison)
     for test in ("sign", "wilcoxon"):
         assert compare(systems, "b", test=test).difference("MRR", "a").noise_to_undo is None
 

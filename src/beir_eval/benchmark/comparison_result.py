@@ -176,6 +176,11 @@ class AverageDifference(BaseModel):
     significantly_worse: int
     verdict: Direction
 
+    @property
+    def identical_on(self) -> int:
+        """0: the data sets are the sample, not queries."""
+        return 0
+
     def reversed(self) -> Self:
         """Return the same difference with the two systems exchanged."""
         counts = {
@@ -478,7 +483,10 @@ class AcrossDatasets(Saved):
         label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
         if self._has_fixed_datasets:
             label = f"A{average[1:]} on these {count} data sets"
-        sentence = headline_of(label, self.differences, self.baseline, margin=None)
+        higher_is_better = scale_of(self.measure, self._custom_measures).higher_is_better
+        sentence = headline_of(
+            label, self.differences, self.baseline, margin=None, higher_is_better=higher_is_better
+        )
         common = self.on_common_queries
         if common is None:
             return sentence
@@ -486,7 +494,13 @@ class AcrossDatasets(Saved):
         if not common.differences:
             text = f"{sentence.text}. {label}{where}: too few for a verdict"
             return VerdictSentence(text, "undecided")
-        over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
+        over_common = headline_of(
+            label + where,
+            common.differences,
+            self.baseline,
+            margin=None,
+            higher_is_better=higher_is_better,
+        )
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
         return VerdictSentence(f"{sentence.text}. {over_common.text}", verdict)
 

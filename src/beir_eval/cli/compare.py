@@ -48,6 +48,7 @@ from beir_eval.cli.options import (
     add_policy_options,
     check_report,
     choice,
+    query_texts,
     report_settings,
     report_texts,
     run_files,
@@ -163,6 +164,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             "to c.slices.csv and c.steps.csv."
         ),
     ] = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write every query as CSV: its text, both scores, their difference, and the rank "
+            "of the first relevant document in each system."
+        ),
+    ] = None,
     json: Annotated[
         Path | None,
         typer.Option(
@@ -194,7 +202,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.comparison.gate_output import to_junit  # noqa: PLC0415
 
         inputs_or_folders = with_result_files(stated_inputs)
-        outputs = [markdown, latex, csv, json, html, junit, to_judge]
+        outputs = [markdown, latex, csv, per_query, json, html, junit, to_judge]
         for extra, is_written in (("slices", slices), ("steps", steps is not None)):
             outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
         groups, candidates = repeat_groups(repeats or []), candidate_files(chosen_from)
@@ -264,6 +272,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                         ("--steps", steps is not None),
                         ("--latex", latex),
                         ("--csv", csv),
+                        ("--per-query", per_query),
                         ("--json", json),
                         ("--html", html),
                         ("--to-judge", to_judge),
@@ -313,17 +322,20 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             },
         )
         comparison = requested.checked(comparison)
-        documents = None if to_judge is None else _documents(comparison, number or _TO_JUDGE)
         sliced = None if columns is None else _compare_slices(comparison, columns)
         curve = None if steps is None else _checkpoint_curve(comparison, steps)
+        queries = query_texts(input_files[0], split)
         write_texts(
             {
                 markdown: lambda: output.markdown_summary(comparison, sliced, curve),
                 latex: comparison.to_latex,
                 csv: comparison.to_csv,
+                per_query: lambda: comparison.to_query_csv(queries),
                 json: comparison.model_dump_json,
                 junit: lambda: to_junit(comparison.gate),
-                to_judge: lambda: output.documents_text(comparison, documents or [], to_judge),
+                to_judge: lambda: output.documents_text(
+                    comparison, _documents(comparison, number or _TO_JUDGE), to_judge
+                ),
             }
         )
         for extra, result in (("slices", sliced), ("steps", curve)):
@@ -342,7 +354,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 curve=curve,
                 **report_texts(input_files[0], split),
             )
-        output.print_comparison(comparison, detail=detail)
+        output.print_comparison(comparison, detail=detail, queries=queries)
         if sliced is not None:
             output.print_slices(sliced)
         if curve is not None:
@@ -472,7 +484,8 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         InputError: fewer than two systems have a step, or two have the same.
     """
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
-    from beir_eval.comparison.checkpoints.steps import pattern_for, steps_of  # noqa: PLC0415
+    from beir_eval.comparison.checkpoints.steps import steps_of  # noqa: PLC0415
+    from beir_eval.comparison.step_names import pattern_for  # noqa: PLC0415
 
     results, settings = comparison.results, comparison.settings
     option = f"--steps {pattern!r}" if pattern else "--steps"

@@ -9,7 +9,7 @@ from rich.text import Text
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_table, print_warnings
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_reason, lost_most_lines
 from beir_eval.comparison.likeness import likeness_table
-from beir_eval.comparison.overview import overview_of
+from beir_eval.comparison.overview import Overview, ended, overview_of
 from beir_eval.comparison.tables import evidence_table, pair_label
 from beir_eval.comparison.ties import TIES_TITLE, ties_table
 from beir_eval.comparison.unjudged.tables import UNJUDGED_TITLE, unjudged_table
@@ -18,7 +18,7 @@ from beir_eval.display.tables import Cell, Table, csv_text, without_repeated_col
 from beir_eval.display.warning_texts import warnings_markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
@@ -29,58 +29,64 @@ if TYPE_CHECKING:
 _OUTCOME_COLOURS = {"passed": "green", "failed": "red", "undecidable": "yellow"}
 
 
-def print_comparison(comparison: Comparison, *, detail: bool) -> None:
-    """Print the warnings, the verdicts, a compact table for each measure, and notes.
+def print_comparison(
+    comparison: Comparison, *, detail: bool, queries: Mapping[str, str] | None = None
+) -> None:
+    """Print the warnings, the verdicts, a compact table for each measure, and a few sentences.
 
     Args:
         comparison: the comparison.
         detail: whether all evidence follows: every difference, what unjudged documents and ties
             could change, how alike the systems rank, and all notes.
+        queries: {query_id: text}, where they are known.
     """
     warnings = comparison.warnings()
     print_warnings(warnings)
-    overview = overview_of(comparison)
-    for sentence in overview.verdicts:
-        console.print(Text(sentence.text, style=f"bold {VERDICT_COLOURS[sentence.verdict]}"))
+    overview = overview_of(comparison, queries)
+    for verdict in overview.verdicts:
+        console.print(Text(verdict.text, style=f"bold {VERDICT_COLOURS[verdict.verdict]}"))
     for table in overview.tables:
         console.print()
         print_table(table, edge=False)
     console.print()
-    for note in overview.notes:
-        console.print(Text(note, style="dim"))
+    for sentence in overview.sentences:
+        console.print(Text(sentence))
     if not detail:
         hidden = "" if overview.has_all_pairs else "the intervals and p of all pairs, "
         console.print(
-            Text(f"--detail shows {hidden}effects, power, unjudged documents, ties", style="dim")
+            Text(f"--detail shows {hidden}effects, power, unjudged documents, method", style="dim")
         )
         return
-    _print_detail(comparison, has_differences=not overview.has_all_pairs)
+    _print_detail(comparison, overview)
 
 
-def _print_detail(comparison: Comparison, *, has_differences: bool) -> None:
+def _print_detail(comparison: Comparison, overview: Overview) -> None:
     """Print the evidence on every difference, unjudged documents, ties, likeness, and all notes.
 
     Args:
         comparison: the comparison.
-        has_differences: whether the differences are printed too.
+        overview: what is printed above.
     """
     console.print(Text("\nThe evidence", style="bold"))
-    _print_by_measure(comparison, evidence_table(comparison, has_differences=has_differences))
+    table = evidence_table(comparison, has_differences=not overview.has_all_pairs)
+    _print_by_measure(comparison, table)
     if comparison.unjudged:
         console.print(Text(f"\n{UNJUDGED_TITLE}", style="bold"))
         _print_by_measure(comparison, unjudged_table(comparison))
     if comparison.ties:
-        console.print(Text(f"\n{TIES_TITLE}", style="bold"))
+        console.print(Text(f"\n{TIES_TITLE}\n", style="bold"))
         print_table(ties_table(comparison), edge=False)
     if comparison.likeness:
         depth = comparison.likeness[0].k
         console.print(Text(f"\nHow alike the first {depth} documents are", style="bold"))
         _print_compactly([_with_pairs(comparison, likeness_table(comparison))])
-    console.print(Text("\nWhich chance is in p", style="bold"))
+    console.print(Text("\nWhich chance is in p\n", style="bold"))
     print_table(comparison.chance_table(), edge=False)
-    console.print()
-    for note in comparison.notes()[len(comparison.warnings()) :]:
-        console.print(Text(note, style="dim"))
+    console.print(Text("\nMethod\n", style="bold"))
+    printed = {*comparison.warnings(), *overview.sentences}
+    for note in comparison.notes():
+        if note not in printed and ended(note) not in printed:
+            console.print(Text(note))
 
 
 def _print_by_measure(comparison: Comparison, table: Table) -> None:
@@ -117,8 +123,9 @@ def _print_compactly(parts: Sequence[Table]) -> None:
     for table in shown:
         console.print()
         print_table(table, edge=False)
-    if left_out:
-        values = ", ".join(f"{name} {value}" for name, value in left_out.items())
+    known = {name: value for name, value in left_out.items() if value != "?"}
+    if known:
+        values = ", ".join(f"{name} {value}" for name, value in known.items())
         console.print(Text(f"in every row: {values}", style="dim"))
 
 

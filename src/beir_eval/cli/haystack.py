@@ -377,14 +377,14 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         targets = {"per_query": per_query, "json": json, "markdown": markdown, "latex": latex}
         _write(evaluated, comparison, checks, targets, junit)
         if html is not None:
-            of_all = evaluated.all_results
             write_html(
                 html,
-                comparison or (of_all[0] if len(of_all) == 1 else of_all),
+                comparison or evaluated.in_report(),
                 queries=task.data.queries,
                 corpus=task.data.corpus,
             )
-        _print(evaluated, comparison, checks, has_measures=bool(measure), detail=detail)
+        _print_means(evaluated, has_measures=bool(measure))
+        _print_comparison(comparison, checks, task.data.queries, detail=detail)
         if recorded is not None:
             print_looks(*recorded)
         if code := exit_code(checks):
@@ -657,35 +657,40 @@ def _write(
     write_texts(texts)
 
 
-def _print(
-    evaluated: EvaluatedPipelines,
-    comparison: Comparison | None,
-    checks: Sequence[GateCheck],
-    *,
-    has_measures: bool,
-    detail: bool,
-) -> None:
-    """Print the means with their notes, then the comparison and the checks of the gate.
+def _print_means(evaluated: EvaluatedPipelines, *, has_measures: bool) -> None:
+    """Print the means with their notes.
 
     Args:
         evaluated: the pipelines.
+        has_measures: whether measures were named.
+    """
+    results = evaluated.all_results
+    if len(results) == len(evaluated.results):
+        print_notes(results, print_scores(results, None, are_default_measures=not has_measures))
+    else:
+        _print_repeats(evaluated, results[0].measures if has_measures else usual_measures(results))
+
+
+def _print_comparison(
+    comparison: Comparison | None,
+    checks: Sequence[GateCheck],
+    queries: Mapping[str, str],
+    *,
+    detail: bool,
+) -> None:
+    """Print the comparison and the checks of the gate.
+
+    Args:
         comparison: that of the pipelines; None for one pipeline.
         checks: those of the gate.
-        has_measures: whether measures were named.
+        queries: {query_id: text}.
         detail: whether all evidence of the comparison is printed.
     """
     from beir_eval.cli import comparison_output as output  # noqa: PLC0415
 
-    results = evaluated.all_results
-    if len(results) == len(evaluated.results):
-        shown = print_scores(results, None, are_default_measures=not has_measures)
-        print_notes(results, shown)
-    else:
-        shown = results[0].measures if has_measures else usual_measures(results)
-        _print_repeats(evaluated, shown)
     if comparison is not None:
         console.print(Text("\nThe comparison", style="bold"))
-        output.print_comparison(comparison, detail=detail)
+        output.print_comparison(comparison, detail=detail, queries=queries)
     output.print_gate(checks, () if comparison is None else comparison.differences)
 
 

@@ -23,7 +23,7 @@ from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -313,6 +313,23 @@ def report_texts(path: Path, split: str | None = None) -> dict[str, Any]:
         return {}
     dataset = load_dataset(path, split)
     return {"queries": dataset.queries, "corpus": dataset.corpus}
+
+
+def query_texts(path: Path, split: str | None = None) -> Mapping[str, str]:
+    """Return {query_id: text} of a BEIR data-set folder; empty for other judgements.
+
+    Args:
+        path: the file or folder of the judgements.
+        split: the split that was evaluated; None means the default, as for ``load_dataset``.
+
+    Raises:
+        FileFormatError: the file of the queries is malformed.
+    """
+    from beir_eval.adapters.dataset_folder import table_files  # noqa: PLC0415
+    from beir_eval.datasets.dataset import queries_from_files  # noqa: PLC0415
+
+    files = table_files(path, "queries", split) if path.is_dir() else ()
+    return dict(queries_from_files(files)) if files else {}
 
 
 def report_settings(html: Path | None) -> dict[str, Any]:

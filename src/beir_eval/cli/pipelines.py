@@ -406,6 +406,11 @@ class EvaluatedPipelines(NamedTuple):
         """The results of all runs, in their order."""
         return [result for of_pipeline in self.results.values() for result in of_pipeline]
 
+    def in_report(self) -> EvaluationResult | list[EvaluationResult]:
+        """Return what a report shows without a comparison: the result, or all of them."""
+        results = self.all_results
+        return results[0] if len(results) == 1 else results
+
 
 def evaluate_pipelines(
     runs: Sequence[PipelineRuns],

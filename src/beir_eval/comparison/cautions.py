@@ -155,14 +155,12 @@ def judged_cautions(comparison: Comparison) -> list[str]:
 def _tie_cautions(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on systems whose mean depends on the order of equal scores."""
     wide = [
-        f"{system} {score_text(ties.low)} to {score_text(ties.high)}"
+        f"{system} scores {score_text(ties.low)} to {score_text(ties.high)}"
         for system, ties in widest_ties(comparison).items()
     ]
+    measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
     if wide:
-        yield (
-            f"documents have equal scores, whose order is arbitrary; with other orders the mean "
-            f"{comparison.measures[0]} would lie within: {_listed(wide)}"
-        )
+        yield f"Ties: depending on how they are broken, {_listed(wide)}{measure}"
 
 
 def _counts_unjudged(measure: str) -> bool:

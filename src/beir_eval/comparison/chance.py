@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from beir_eval.display.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from beir_eval.comparison.result import Comparison
 
@@ -42,7 +42,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
             "looks",
             in_p=False,
             text="the first look at these queries (else a ledger)",
-            short="earlier looks",
+            short="repeated looks",
         ),
     ]
 
@@ -61,8 +61,19 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield f"p covers the chance of {', '.join(covered)}; not {', '.join(others)}"
+    yield chance_sentence(covered, others)
     yield from _choice_notes(comparison)
+
+
+def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
+    """Return which chance p accounts for, and which not.
+
+    >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
+    'p accounts for the sample of 43 queries only, not for training noise or repeated looks'
+    """
+    *first, last = others
+    listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
+    return f"p accounts for the sample of {' and '.join(covered)} only, not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:
@@ -71,8 +82,8 @@ def queries_only_note(sample: str = "queries") -> str:
     Args:
         sample: what is a sample, such as "data sets".
     """
-    others = "noise of training or repeats, a choice by scores, earlier looks"
-    return f"p covers the chance of {sample}; not {others}"
+    others = ("noise of training or repeats", "picking systems by these scores", "repeated looks")
+    return chance_sentence([sample], others)
 
 
 def _queries(comparison: Comparison) -> Iterator[Chance]:
@@ -157,7 +168,7 @@ def _measures(comparison: Comparison) -> Chance:
     if number == 1:
         return Chance("measures", in_p=True, text="one measure", short="")
     text = f"{number} measures, not corrected: one of them decides"
-    return Chance("measures", in_p=False, text=text, short=f"{number} measures")
+    return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
 
 
 def _choice(comparison: Comparison) -> Chance:
@@ -168,7 +179,7 @@ def _choice(comparison: Comparison) -> Chance:
             "choice",
             in_p=False,
             text="systems not chosen by these scores (else chosen_from=)",
-            short="a choice by scores",
+            short="picking systems by these scores",
         )
     text = f"the choice from {choice.num_candidates} candidates"
     return Chance("choice", in_p=True, text=text, short=text)
@@ -185,14 +196,15 @@ def _noise_text(comparison: Comparison) -> str:
     if not decided:
         return ""
     weakest = max(decided, key=lambda pair: pair.p_corrected)
-    verdict = "the verdict"
+    verdict = "this verdict"
     if len(decided) > 1:
         measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
-        verdict = f"the weakest verdict, on {weakest.system}{measure}"
-    noise = f"a standard deviation of {weakest.noise_to_undo:.2g}"
+        against = f" against {weakest.against}" if comparison.baseline is None else ""
+        verdict = f"the weakest verdict, on {weakest.system}{against}{measure}"
+    noise = f"a seed-to-seed SD of {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
         noise = "any"
-    return f" ({noise} would undo {verdict}; deterministic systems have none)"
+    return f" ({noise} would overturn {verdict})"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: How many names, and how many groups of systems, a sentence lists.
 MOST_NAMED = 4
+#: The order of the verdicts in a sentence.
+_ORDER = ("better", "worse", "equal", "undecided")
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ def headline(comparison: Comparison, measure: str | None = None) -> VerdictSente
         _differences_of(comparison, name),
         comparison.baseline,
         margin=comparison.settings.margin,
+        higher_is_better=higher_is_better,
     )
 
 
@@ -49,6 +52,7 @@ def headline_of(
     baseline: str | None,
     *,
     margin: float | None,
+    higher_is_better: bool,
 ) -> VerdictSentence:
     """Return the verdicts on the pairs in one sentence, which begins with ``label``.
 
@@ -57,8 +61,9 @@ def headline_of(
         differences: the difference of each pair.
         baseline: the system that the others are compared with; None if all pairs are compared.
         margin: the smallest difference that matters; None if the verdicts know no margin.
+        higher_is_better: whether a higher score is better.
     """
-    verdicts = _verdicts(differences, baseline, margin or 0.0)
+    verdicts = _verdicts(differences, baseline, margin or 0.0, higher_is_better=higher_is_better)
     return VerdictSentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
@@ -74,7 +79,10 @@ def headlines(comparison: Comparison, where: str = "") -> list[VerdictSentence]:
         higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
         label = measure_text(measure, higher_is_better=higher_is_better)
         verdicts = _verdicts(
-            _differences_of(comparison, measure), comparison.baseline, comparison.settings.margin
+            _differences_of(comparison, measure),
+            comparison.baseline,
+            comparison.settings.margin,
+            higher_is_better=higher_is_better,
         )
         labels_by_verdicts.setdefault(verdicts, []).append(label)
     return [
@@ -116,37 +124,40 @@ def _differences_of(comparison: Comparison, measure: str) -> list[Difference]:
 
 
 def _verdicts(
-    differences: Sequence[PairDifference], baseline: str | None, margin: float
+    differences: Sequence[PairDifference],
+    baseline: str | None,
+    margin: float,
+    *,
+    higher_is_better: bool,
 ) -> VerdictSentence:
     """Return the verdicts on the pairs in one sentence, without the name of the measure."""
     if baseline is None and len(differences) > 1:
-        return _verdicts_on_pairs(differences, margin)
-    against = differences[0].against
-    smaller = f"by less than {margin:g}"
-    phrases = {
-        ("better", False): f"better than {against}",
-        ("better", True): f"better than {against} {smaller}",
-        ("worse", False): f"worse than {against}",
-        ("worse", True): f"worse than {against} {smaller}",
-        ("equal", False): f"equal to {against} within {margin:g}",
-        ("undecided", False): "undecided",
-    }
+        return _verdicts_on_pairs(differences, margin, higher_is_better=higher_is_better)
+    names_of: dict[str, list[str]] = {}
+    for difference in sorted(differences, key=lambda pair: _ORDER.index(pair.verdict)):
+        names_of.setdefault(_phrase(difference, margin), []).append(difference.system)
     parts = []
-    for (verdict, is_small), phrase in phrases.items():
-        names = [
-            difference.system
-            for difference in differences
-            if difference.verdict == verdict and _is_small(difference, margin) == is_small
-        ]
-        if names:
-            are_all = len(names) == len(differences) > MOST_NAMED
-            subject = f"all {len(names)} others" if are_all else join_names(names)
-            subject += f" vs {against}" if verdict == "undecided" else ""
-            parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
+    for phrase, names in names_of.items():
+        are_all = len(names) == len(differences) > MOST_NAMED
+        subject = f"all {len(names)} others" if are_all else join_names(names)
+        parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
     verdicts = {difference.verdict for difference in differences}
     # A sentence with several verdicts has the colour of "undecided".
     colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
     return VerdictSentence("; ".join(parts), colour)
+
+
+def _phrase(difference: PairDifference, margin: float) -> str:
+    """Return how a system stands to the one it is compared with."""
+    against = difference.against
+    if difference.identical_on:
+        return f"identical to {against} on all {difference.identical_on:,} queries"
+    if difference.verdict == "equal":
+        return f"equal to {against} within {margin:g}"
+    if difference.verdict == "undecided":
+        return f"undecided against {against} (no significant difference)"
+    smaller = f" by less than {margin:g}" if _is_small(difference, margin) else ""
+    return f"{difference.verdict} than {against}{smaller}"
 
 
 def _is_small(difference: PairDifference, margin: float) -> bool:
@@ -154,34 +165,43 @@ def _is_small(difference: PairDifference, margin: float) -> bool:
     return difference.verdict in ("better", "worse") and abs(difference.difference) < margin
 
 
-def _verdicts_on_pairs(differences: Sequence[PairDifference], margin: float) -> VerdictSentence:
-    decided = [
-        difference for difference in differences if difference.verdict in ("better", "worse")
-    ]
-    counts = [
-        f"{count} of {len(differences)} pairs {_is_or_are(count)} {phrase}"
-        for verdict, phrase in (("equal", f"equal within {margin:g}"), ("undecided", "undecided"))
-        if (count := sum(difference.verdict == verdict for difference in differences))
-    ]
-    if not decided:
-        is_equal = all(difference.verdict == "equal" for difference in differences)
-        text = "; ".join(counts)
-        return VerdictSentence(text, "equal" if is_equal else "undecided")
-    better_than: dict[str, list[str]] = {}
-    for difference in decided:
-        gain = difference if difference.verdict == "better" else difference.reversed()
-        better_than.setdefault(gain.against, []).append(gain.system)
-    groups = [
-        f"{join_names(names)} {_is_or_are(len(names))} better than {against}"
-        for against, names in better_than.items()
-    ]
-    more = (
-        f"; and so on, {len(decided)} significant differences in all"
-        if len(groups) > MOST_NAMED
-        else ""
-    )
-    named = "; ".join(groups[:MOST_NAMED]) + more
-    return VerdictSentence("; ".join([named, *counts]), "better")
+def _verdicts_on_pairs(
+    differences: Sequence[PairDifference], margin: float, *, higher_is_better: bool
+) -> VerdictSentence:
+    """Return how the others stand to the system with the best mean."""
+    sign = 1 if higher_is_better else -1
+    behind: dict[str, list[PairDifference]] = {}
+    for difference in differences:
+        is_ahead = sign * difference.difference >= 0
+        oriented = difference if is_ahead else difference.reversed()
+        behind.setdefault(oriented.system, []).append(oriented)
+    best, others = max(behind.items(), key=lambda item: len(item[1]))
+    others = sorted(others, key=lambda difference: abs(difference.difference))
+    verdicts = {difference.verdict for difference in differences}
+    colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
+    groups: dict[str, list[str]] = {}
+    for difference in others:
+        groups.setdefault(_relation(difference, margin), []).append(difference.against)
+    if len(groups) == 1:
+        [(relation, names)] = groups.items()
+        subject = f"all {len(names)} others" if len(names) > MOST_NAMED else join_names(names)
+        return VerdictSentence(
+            f"{best} has the best mean; {subject} {_is_or_are(len(names))} {relation}", colour
+        )
+    parts = [f"{best} has the best mean"]
+    for relation, names in groups.items():
+        subject = str(len(names)) if relation == "worse" else join_names(names)
+        parts.append(f"{subject} {_is_or_are(len(names))} {relation}")
+    return VerdictSentence("; ".join(parts), colour)
+
+
+def _relation(difference: PairDifference, margin: float) -> str:
+    """Return how a system stands to one with a higher mean."""
+    if difference.identical_on:
+        return f"identical on all {difference.identical_on:,} queries"
+    if difference.verdict == "equal":
+        return f"equal within {margin:g}"
+    return "not significantly worse" if difference.verdict == "undecided" else "worse"
 
 
 def _is_or_are(count: int) -> str:

@@ -1,4 +1,4 @@
-"""A comparison in brief: the verdicts, a compact table for each measure, and notes.
+"""A comparison in brief: the verdicts, a table for each measure, and at most six sentences.
 
 The terminal and ``print(comparison)`` show it. The other outputs have everything: ``tables``,
 ``verdict_sentences`` and the packages of what is known beyond the differences.
@@ -6,43 +6,53 @@ The terminal and ``print(comparison)`` show it. The other outputs have everythin
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines, join_names
-from beir_eval.comparison.tables import pair_label, to_table
-from beir_eval.comparison.unjudged.tables import unjudged_summary
+from beir_eval.comparison.tables import (
+    in_shown_order,
+    pair_label,
+    shown_differences,
+    to_table,
+)
+from beir_eval.comparison.unjudged.tables import unjudged_cautions, unjudged_summary
 from beir_eval.comparison.verdict_sentences import (
     are_simultaneous,
-    common_notes,
-    further_notes,
+    changed_on_common_queries,
     interval_cell_text,
+    left_out_notes,
     measure_text,
     not_excluded_texts,
     p_text,
     percent_text,
-    power_sentences,
+    queries_text,
     rounded_up_text,
     signed_text,
-    test_text,
+    source_notes,
 )
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
-from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import Difference, QueryDifference
     from beir_eval.comparison.result import Comparison
 
 #: A comparison of all pairs shows a row for each pair if there are at most so many in all.
 _MOST_PAIR_ROWS = 20
-#: The number of characters of a measure and two systems beside which all other columns fit into 80.
-_LONGEST_NAMES = 29
+#: The number of characters of a measure and two systems beside which all other columns fit into 80;
+#: beyond the first of these numbers the heading of the differences is shortened.
+_LONG_NAMES, _LONGEST_NAMES = 25, 30
+#: The number of characters of a mean.
+_MEAN_WIDTH = 6
+#: How many sentences follow the tables, and how many queries one of them names at each end.
+_MOST_SENTENCES, _MOST_QUERIES = 6, 3
+#: How much of the text of a query is shown, and for how many at each end.
+_QUERY_LENGTH, _MOST_TEXTS = 40, 2
 
 
 @dataclass(frozen=True)
@@ -53,25 +63,36 @@ class Overview:
         verdicts: the verdicts, a sentence for all measures with the same ones; then those over the
             queries that all systems have, if a system lacks some.
         tables: compact tables; every pair is in one row of them, unless ``has_all_pairs`` is False.
-        notes: what the tables leave out, and how to read them, in sentences.
+        sentences: what a reader of the verdicts must know besides, at most six.
         has_all_pairs: whether the differences, intervals and p of all pairs are in the tables.
     """
 
     verdicts: list[VerdictSentence]
     tables: list[Table]
-    notes: list[str]
+    sentences: list[str]
     has_all_pairs: bool
 
     def text(self) -> str:
-        """Return the verdicts, the tables and the notes as plain text."""
+        """Return the verdicts, the tables and the sentences as plain text."""
         parts = ["\n".join(sentence.text for sentence in self.verdicts)]
         parts += [table.text() for table in self.tables]
-        return "\n\n".join([*parts, "\n".join(self.notes)])
+        return "\n\n".join([*parts, "\n".join(self.sentences)])
 
 
-def overview_of(comparison: Comparison) -> Overview:
-    """Return a comparison in brief."""
-    num_pairs = len(comparison.differences)
+class _Ranked(NamedTuple):
+    """A sentence, and how important it is: those with the lowest numbers are kept."""
+
+    importance: int
+    text: str
+
+
+def overview_of(comparison: Comparison, queries: Mapping[str, str] | None = None) -> Overview:
+    """Return a comparison in brief.
+
+    Args:
+        comparison: the comparison.
+        queries: {query_id: text}, to name the queries that lost and gained most by their texts.
+    """
     has_all_pairs = True
     means: list[Table] = []
     if _is_pair_narrow(comparison):
@@ -80,26 +101,54 @@ def overview_of(comparison: Comparison) -> Overview:
         tables = [_systems_table(comparison, measure) for measure in comparison.measures]
     else:
         means = [to_table(comparison)]
-        has_all_pairs = num_pairs <= _MOST_PAIR_ROWS
+        has_all_pairs = len(comparison.differences) <= _MOST_PAIR_ROWS
         tables = (
             [_pairs_table(comparison, measure) for measure in comparison.measures]
             if has_all_pairs
             else []
         )
-    tables, left_out = without_repeated_columns(tables, list(_evidence_headings(comparison)[1:]))
-    notes = [
-        *_left_out_notes(left_out),
-        *_method_notes(comparison),
-        *common_notes(comparison),
-        *further_notes(comparison),
-        *_power_notes(comparison),
-        *_not_excluded_notes(comparison),
-        *cautions_on(comparison),
-        *_unjudged_notes(comparison),
-        *_judged_notes(comparison),
-    ]
+    # A column of "?" says nothing; what it cannot say is a sentence.
+    tables, _ = without_repeated_columns(tables, [])
+    ranked = list(_ranked_sentences(comparison, queries or {}))
+    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:_MOST_SENTENCES]
+    sentences = [ended(sentence.text) for sentence in ranked if sentence in kept]
     verdicts = [*headlines(comparison), *common_headlines(comparison)]
-    return Overview(verdicts, [*means, *tables], notes, has_all_pairs)
+    return Overview(verdicts, [*means, *tables], sentences, has_all_pairs)
+
+
+def ended(text: str) -> str:
+    """Return a sentence with its full stop."""
+    return text if text.endswith(".") else f"{text}."
+
+
+def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[_Ranked]:
+    """Yield what follows the tables, in the order in which it is read."""
+    of_unjudged = set(unjudged_cautions(comparison))
+    cautions = [text for text in cautions_on(comparison) if text not in of_unjudged]
+    sources = source_notes(
+        comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
+    )
+    unjudged = unjudged_summary(comparison)
+    # Where little is judged, nearly every verdict could change: that is no news.
+    is_news = bool(of_unjudged) or "cannot" in unjudged
+    parts: list[tuple[int, Iterable[str]]] = [
+        (4, _query_sentences(comparison, queries)),
+        (1, left_out_notes(comparison.left_out)),
+        (1, comparison.conventions),
+        (1, changed_on_common_queries(comparison)),
+        (0, {pair.note: None for pair in comparison.differences if pair.note}),
+        (3, sources),
+        (0, cautions),
+        (2, _not_excluded_sentences(comparison)),
+        (3, _interval_sentences(comparison)),
+        (3, _mark_sentences(comparison)),
+        (3, _power_sentences(comparison)),
+        (2 if is_news else 7, [unjudged] if unjudged else []),
+        (0, chance_notes(comparison)),
+    ]
+    for importance, texts in parts:
+        for text in texts:
+            yield _Ranked(importance, text)
 
 
 # Tables
@@ -111,7 +160,7 @@ def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
     percent = percent_text(1 - comparison.settings.alpha)
     if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
         percent = f"≥{percent}"
-    return ("diff.", f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
+    return ("difference", f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
 
 
 def _is_of_test(comparison: Comparison) -> bool:
@@ -136,9 +185,14 @@ def _label_of_measure(comparison: Comparison, measure: str) -> str:
 
 def _is_pair_narrow(comparison: Comparison) -> bool:
     """Return whether there are two systems whose names fit above columns of numbers."""
+    return len(comparison.systems) == 2 and _width_of_names(comparison) <= _LONGEST_NAMES  # noqa: PLR2004 - a pair
+
+
+def _width_of_names(comparison: Comparison) -> int:
+    """Return how many columns of text a measure and the names of the systems above means take."""
     measures = [_label_of_measure(comparison, measure) for measure in comparison.measures]
-    length = max(map(len, measures)) + sum(map(len, comparison.systems))
-    return len(comparison.systems) == 2 and length <= _LONGEST_NAMES  # noqa: PLR2004 - a pair
+    widths = [max(len(system), _MEAN_WIDTH) for system in comparison.systems]
+    return max(map(len, measures)) + sum(widths)
 
 
 def _pair_table(comparison: Comparison) -> Table:
@@ -155,8 +209,9 @@ def _pair_table(comparison: Comparison) -> Table:
         )
         for difference in comparison.differences
     ]
-    header = ("measure", first.against, first.system, *_evidence_headings(comparison))
-    return Table(header, rows)
+    difference, *others = _evidence_headings(comparison)
+    heading = difference if _width_of_names(comparison) <= _LONG_NAMES else "diff."
+    return Table(("measure", first.against, first.system, heading, *others), rows)
 
 
 def _systems_table(comparison: Comparison, measure: str) -> Table:
@@ -177,7 +232,7 @@ def _systems_table(comparison: Comparison, measure: str) -> Table:
                 else ("baseline" if system == comparison.baseline else "", "", "", "")
             ),
         )
-        for system in comparison.systems
+        for system in in_shown_order(comparison)
     ]
     return Table((_label_of_measure(comparison, measure), "mean", *headings), rows)
 
@@ -189,80 +244,114 @@ def _pairs_table(comparison: Comparison, measure: str) -> Table:
             pair_label(comparison, difference.system, difference.against),
             *_evidence_cells(difference),
         )
-        for difference in comparison.differences
+        for difference in shown_differences(comparison)
         if difference.measure == measure
     ]
     return Table((_label_of_measure(comparison, measure), *_evidence_headings(comparison)), rows)
 
 
-# Notes
+# Sentences
 
 
-def _left_out_notes(left_out: dict[str, str]) -> Iterator[str]:
-    """Yield the value of each column that is the same in every row."""
-    for name, value in left_out.items():
-        yield f"{name}: {value} in every row"
-
-
-def _method_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how p, the intervals and the verdicts were computed."""
-    settings = comparison.settings
-    num_comparisons = comparison.num_comparisons
-    correction = (
-        f", {settings.correction} over {num_comparisons} comparisons"
-        if num_comparisons > 1 and settings.correction != "none"
-        else ""
-    )
-    yield (
-        f"{len(comparison.query_ids):,} queries; {test_text(settings)}{correction}; "
-        f"verdicts at {settings.alpha:g}, margin {settings.margin:g}"
-    )
+def _interval_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield whether p and intervals are corrected, and whether intervals belong to the test."""
+    settings, number = comparison.settings, comparison.num_comparisons
+    if number > 1 and settings.chosen_from is None:
+        if settings.correction == "none":
+            yield f"p is not corrected for {number} comparisons"
+        else:
+            what = "Intervals and p are" if _is_of_test(comparison) else "p is"
+            yield f"{what} corrected for {number} comparisons ({settings.correction})"
     if not _is_of_test(comparison):
-        yield "intervals: not of the test, so an interval and its verdict may disagree"
-    elif are_simultaneous(settings, num_comparisons):
-        yield "intervals: simultaneous; one excludes 0 exactly if the difference is significant"
-    else:
-        yield "intervals: of the test; one excludes 0 exactly if the difference is significant"
-    yield from chance_notes(comparison)
-    if comparison.baseline is None and len(comparison.systems) == 2:  # noqa: PLR2004 - one pair
-        first = comparison.differences[0]
-        yield f"diff.: {first.system} minus {first.against}"
-    elif comparison.baseline is None:
-        if any(pair.verdict in ("better", "worse") for pair in comparison.differences):
-            yield "the letters behind a mean name the systems that it is better than"
-    else:
-        yield "diff.: system minus baseline"
+        yield "The intervals are not of the test: an interval and its verdict may disagree"
 
 
-def _power_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what so many queries would have shown about the undecided differences."""
-    margin = comparison.settings.margin
-    undecided = [pair for pair in comparison.differences if pair.verdict == "undecided"]
-    if len(undecided) == 1:
-        text = ". ".join(power_sentences(undecided[0], margin))
-        if not text:
-            return
-        is_named = len(comparison.measures) > 1
-        yield f"{undecided[0].measure}: {text[:1].lower()}{text[1:]}" if is_named else text
+def _mark_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield what stands behind the means of all pairs of several systems."""
+    decided = any(pair.verdict in ("better", "worse") for pair in comparison.differences)
+    if decided and comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
+        yield "Behind a mean: the systems that it is significantly better than"
+
+
+def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
+    """Yield on which queries the second of two systems lost and gained most."""
+    if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
-    of_measures = []
+    first = comparison.differences[0]
+    measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
+    number = _MOST_TEXTS if queries else _MOST_QUERIES
+    pair = {"system": first.system, "against": first.against}
+    worst = comparison.regressions(first.measure, number, **pair)
+    best = comparison.improvements(first.measure, number, **pair)
+    if not worst and not best:
+        return
+    lost, gained = _listed_queries(worst, queries), _listed_queries(best, queries)
+    if not worst:
+        yield f"{first.system} lost on no query{measure}; gained most: {gained}"
+    elif not best:
+        yield f"Queries on which {first.system} lost most{measure}: {lost}; gained on none"
+    else:
+        yield f"Queries on which {first.system} lost most{measure}: {lost}; gained most: {gained}"
+
+
+def _listed_queries(changes: Sequence[QueryDifference], queries: Mapping[str, str]) -> str:
+    """Return queries with their differences, and their texts where these are known."""
+    parts = []
+    for change in changes:
+        text = " ".join(queries.get(change.query_id, "").split())
+        shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
+        named = f"{change.query_id} ({shown})" if shown else change.query_id
+        parts.append(f"{named} {change.difference:+.2f}")
+    return ", ".join(parts)
+
+
+def _power_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield what so many queries would have shown about the undecided differences."""
+    undecided = [
+        pair
+        for pair in comparison.differences
+        if pair.verdict == "undecided" and pair.num_differing
+    ]
+    if not undecided:
+        return
+    pair = undecided[0]
+    unit = "queries" if pair.num_clusters is None else "clusters"
+    queries = f"{pair.num_clusters or len(comparison.query_ids):,} {unit}"
+    if len(undecided) == 1:
+        of_measure = f"{pair.measure}: " if len(comparison.measures) > 1 else ""
+        if pair.detectable is None:
+            note = pair.power_note
+            if note:
+                yield f"{of_measure}{note}"
+            return
+        margin = comparison.settings.margin
+        would = f"one of {margin:g} would take {queries_text(pair)}"
+        if pair.repeat_variance and pair.queries_high is None:
+            would = f"one of {margin:g} may take more repeats, not only more {unit}"
+        repeats = "" if pair.repeat_variance is None else " and these repeats"
+        yield (
+            f"{of_measure}{queries}{repeats} would detect a true difference of about "
+            f"{pair.detectable:.2g} 80% of the time; {would}"
+        )
+        return
+    sizes, unknown = [], 0
     for measure in comparison.measures:
-        pairs = [pair for pair in undecided if pair.measure == measure and pair.num_differing]
+        pairs = [pair for pair in undecided if pair.measure == measure]
         detectable = [pair.detectable for pair in pairs if pair.detectable is not None]
+        unknown += len(pairs) - len(detectable)
         if detectable:
             low, high = f"{min(detectable):.2g}", f"{max(detectable):.2g}"
-            sizes = low if low == high else f"{low} to {high}"
-            unknown = len(pairs) - len(detectable)
-            others = f"; not known for {unknown} of {len(pairs)} pairs" if unknown else ""
-            of_measures.append(f"{sizes} ({measure}{others})")
-    if of_measures:
+            on = f" on {measure}" if len(comparison.measures) > 1 else ""
+            sizes.append(f"{low if low == high else f'{low} to {high}'}{on}")
+    if sizes:
+        others = f"; for {unknown} of {len(undecided)} pairs it is not known" if unknown else ""
         yield (
-            "true differences that would be detected 80% of the time, depending on the pair: about "
-            f"{', '.join(of_measures)}"
+            f"{queries} would detect a true difference of {', '.join(sizes)} (depending on the "
+            f"pair) 80% of the time{others}"
         )
 
 
-def _not_excluded_notes(comparison: Comparison) -> Iterator[str]:
+def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
     measures_with: dict[str, list[str]] = {}
     for measure in comparison.measures:
@@ -295,40 +384,3 @@ def _not_excluded_notes(comparison: Comparison) -> Iterator[str]:
         measures_with.setdefault(ending, []).append(measure)
     for ending, measures in measures_with.items():
         yield f"{', '.join(measures)}{ending}"
-
-
-def _unjudged_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield which verdicts unjudged documents could change, or why that is not known."""
-    summary = unjudged_summary(comparison)
-    # The sentence on a single verdict is a caution already if it is news.
-    if summary in cautions_on(comparison):
-        return
-    if summary:
-        yield summary
-    elif comparison.unjudged is not None and comparison.to_judge is None:
-        yield "whether unjudged documents could change a verdict is not known to saved results"
-
-
-def _judged_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield the shares of retrieved documents that are judged, of each system or their range."""
-    shares = {
-        system: results[0].counted.judged_share
-        for system, results in comparison.results.items()
-        if results[0].counted is not None
-    }
-    text = judged_share_text(shares) if shares else ""
-    if not text and comparison.unjudged:
-        # Measures without a cutoff, and comparisons loaded from files.
-        by_system: dict[str, dict[int, float]] = {}
-        first = comparison.unjudged[0]
-        depth = first.depth or 0
-        for pair in comparison.unjudged:
-            if pair.measure == first.measure:
-                for name, share in (
-                    (pair.against, pair.judged_against),
-                    (pair.system, pair.judged),
-                ):
-                    by_system.setdefault(name, {})[depth] = math.nan if share is None else share
-        text = judged_share_text(by_system)
-    if text:
-        yield text

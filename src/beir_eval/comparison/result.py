@@ -26,6 +26,7 @@ from beir_eval.comparison.likeness import (
     likeness_section,
 )
 from beir_eval.comparison.overview import overview_of
+from beir_eval.comparison.query_scores import query_scores_csv
 from beir_eval.comparison.records import (
     Choice,
     CommonQueries,
@@ -593,6 +594,18 @@ class Comparison(Saved):
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
         )
+
+    def to_query_csv(self, queries: Mapping[str, str] | None = None) -> str:
+        """Return the scores of every pair query by query as CSV, a line for each query.
+
+        The columns are the measure, the two systems, the query, its text, both scores, their
+        difference, and in each system the rank of the first relevant document: ">10" if it is not
+        among the 10 documents that were kept, "none" if no retrieved document is relevant.
+
+        Args:
+            queries: {query_id: text}, such as ``Dataset.queries``, where they are known.
+        """
+        return query_scores_csv(self, queries)
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each difference.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 import string
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
+from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
     detectable_text,
     difference_sentence,
@@ -22,6 +25,8 @@ from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, sc
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
     from beir_eval.comparison.result import Comparison
 
@@ -32,6 +37,8 @@ _MARKS = {
     "equal": ("=", "equal to the baseline within the margin"),
 }
 _LETTERS = string.ascii_lowercase
+#: Up to so many systems have letters, more have ranks.
+_MOST_LETTERS = 10
 
 
 def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
@@ -66,25 +73,83 @@ def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: A
     if comparison.baseline is not None:
         verdict = _verdict(comparison, measure, system, comparison.baseline)
         return mean_cell(mean.mean, verdict, **cell_fields)
-    letters = "".join(
-        letter_of(comparison, against)
-        for against in comparison.systems
+    order = in_shown_order(comparison)
+    worse = [
+        index
+        for index, against in enumerate(order)
         if against != system and _verdict(comparison, measure, system, against) == "better"
-    )
-    if not letters:
+    ]
+    if not worse:
         return mean_cell(mean.mean, **cell_fields)
-    explanation = "better than the systems of these letters"
+    letters = "".join(map(letter_at, worse))
+    if len(order) > _MOST_LETTERS:
+        letters = f">{_ranges_text([index + 1 for index in worse])}"
+    explanation = "better than these systems"
     return Cell(score_text(mean.mean), letters, "better", explanation, **cell_fields)
 
 
+def in_shown_order(comparison: Comparison) -> list[str]:
+    """Return the systems by their means on the first measure, the best first.
+
+    Checkpoints stay in their order: systems with a number after "step", "checkpoint" or "epoch" in
+    their names come in the order of these numbers.
+    """
+    measure, systems = comparison.measures[0], list(comparison.systems)
+    others = [system for system in systems if system != comparison.baseline]
+    steps = [re.search(pattern_for(others), system) for system in others]
+    if len(others) > 1 and all(steps):
+        numbers = {
+            system: float(step["step"]) for system, step in zip(others, steps, strict=True) if step
+        }
+        return sorted(systems, key=lambda system: numbers.get(system, -math.inf))
+    scale = scale_of(measure, comparison.custom_measures)
+    means = {mean.system: mean.mean for mean in comparison.means if mean.measure == measure}
+    return sorted(systems, key=lambda system: -float(scale.gains(means[system])))
+
+
+def shown_differences(comparison: Comparison) -> list[Difference]:
+    """Return the differences; of all pairs of several systems the higher mean minus the lower."""
+    if comparison.baseline is not None or len(comparison.systems) <= 2:  # noqa: PLR2004 - a pair
+        return list(comparison.differences)
+    position = {system: index for index, system in enumerate(in_shown_order(comparison))}
+    oriented = [
+        difference if difference.gain >= 0 else difference.reversed()
+        for difference in comparison.differences
+    ]
+    measures = {measure: index for index, measure in enumerate(comparison.measures)}
+    return sorted(
+        oriented,
+        key=lambda pair: (
+            measures[pair.measure],
+            *sorted((position[pair.system], position[pair.against])),
+        ),
+    )
+
+
 def letter_of(comparison: Comparison, system: str) -> str:
-    """Return the letter of a system, by its position in the comparison."""
-    return letter_at(comparison.systems.index(system))
+    """Return the letter of a system in the order shown; its rank if there are more than ten."""
+    index = in_shown_order(comparison).index(system)
+    return letter_at(index) if len(comparison.systems) <= _MOST_LETTERS else str(index + 1)
 
 
 def pair_label(comparison: Comparison, system: str, against: str) -> str:
     """Return the letters of a pair of systems, such as "b vs a"."""
     return f"{letter_of(comparison, system)} vs {letter_of(comparison, against)}"
+
+
+def _ranges_text(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as text, neighbours as ranges.
+
+    >>> _ranges_text([2, 4, 5, 6])
+    '2,4-6'
+    """
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][-1] == number - 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def letter_at(index: int) -> str:
@@ -131,7 +196,7 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         for measure in comparison.measures
     }
     rows: list[list[str | Cell]] = []
-    for system in comparison.systems:
+    for system in in_shown_order(comparison):
         row: list[str | Cell] = [label_of(comparison, system)]
         for measure in comparison.measures:
             mean = means[measure, system]
@@ -179,7 +244,8 @@ def differences_table(comparison: Comparison) -> Table:
     """Return a table of the differences with their evidence, a row for each."""
     margin = comparison.settings.margin
     rows = [
-        list(difference_cells(difference, margin).values()) for difference in comparison.differences
+        list(difference_cells(difference, margin).values())
+        for difference in shown_differences(comparison)
     ]
     num_comparisons = comparison.num_comparisons
     return Table(difference_headings(comparison.settings, num_comparisons), rows)
@@ -215,7 +281,7 @@ def evidence_table(comparison: Comparison, *, has_differences: bool) -> Table:
             detectable_text(difference),
             queries_text(difference),
         )
-        for difference in comparison.differences
+        for difference in shown_differences(comparison)
     ]
     return Table((*header, "detectable", f"queries for {settings.margin:g}"), rows)
 
@@ -266,7 +332,10 @@ def to_markdown(comparison: Comparison) -> str:
     margin = comparison.settings.margin
     verdicts = markdown_list(
         [
-            *(difference_sentence(difference, margin) for difference in comparison.differences),
+            *(
+                difference_sentence(difference, margin)
+                for difference in shown_differences(comparison)
+            ),
             *(sentence.text for sentence in common_headlines(comparison)),
         ]
     )

@@ -341,32 +341,40 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 
 
 def common_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield the differences over the queries that all systems have, if verdicts are other there."""
+    """Yield what differs over the queries that all systems have, if a system lacks some."""
     on_common = comparison.on_common_queries
     if on_common is None or not on_common.differences:
         return
-    changed = [
-        over_common
-        for over_common, difference in zip(
-            on_common.differences, comparison.differences, strict=True
-        )
-        if over_common.verdict != difference.verdict
-    ]
-    for difference in changed[:_MOST_CHANGED]:
-        yield (
-            "over the queries that all systems have: "
-            f"{difference_sentence(difference, comparison.settings.margin, power=False)}"
-        )
-    if len(changed) > _MOST_CHANGED:
-        yield (
-            f"over the queries that all systems have, {len(changed):,} verdicts are other than "
-            "over all judged queries"
-        )
+    yield from changed_on_common_queries(comparison)
     yield (
         "a judged query that a run lacks counts as an empty ranking, so a verdict over all judged "
         "queries may be about what is missing; missing='skip' with on='intersection' compares the "
         "queries that all systems have"
     )
+
+
+def changed_on_common_queries(comparison: Comparison) -> Iterator[str]:
+    """Yield the differences with other verdicts over the queries that all systems have."""
+    on_common = comparison.on_common_queries
+    if on_common is None:
+        return
+    changed = [
+        over_common
+        for over_common, difference in zip(
+            on_common.differences, comparison.differences, strict=False
+        )
+        if over_common.verdict != difference.verdict
+    ]
+    for difference in changed[:_MOST_CHANGED]:
+        yield (
+            "Over the queries that all systems have: "
+            f"{difference_sentence(difference, comparison.settings.margin, power=False)}"
+        )
+    if len(changed) > _MOST_CHANGED:
+        yield (
+            f"Over the queries that all systems have, {len(changed):,} verdicts are other than "
+            "over all judged queries"
+        )
 
 
 def further_notes(comparison: Comparison) -> Iterator[str]:

@@ -121,7 +121,7 @@ def test_of_several_verdicts_the_counts_are_printed():
     }
     comparison = comparison_of(qrels, rankings, "MRR@2", baseline="a")
     assert [effect.verdict_change for effect in comparison.unjudged] == ["cannot", "could"]
-    assert "unjudged documents: of 2 verdicts, 1 could change, 1 cannot" in str(comparison)
+    assert "Unjudged documents could change 1 of 2 verdicts." in str(comparison)
 
 
 @pytest.mark.parametrize(("judged", "is_caution"), [({"x": 0}, True), ({}, False)])

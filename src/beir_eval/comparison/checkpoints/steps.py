@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 #: A regular expression for the last number in a name.
 LAST_NUMBER = r"(?<![0-9])(?P<step>[0-9]+(?:\.[0-9]+)?)[^0-9]*$"
 
-#: The words before a step in the names that trainers give: step-500, checkpoint-500, epoch-2.
-_WORDS = ("step", "checkpoint", "epoch")
 
 #: A longer number is no step; Python converts at most 4,300 digits.
 _MOST_DIGITS = 300
@@ -54,19 +52,6 @@ def steps_of(names: Sequence[str], steps: Any) -> list[Step]:
             )
             raise SettingError(msg)
     return step_values
-
-
-def pattern_for(names: Sequence[str]) -> str:
-    """Return a regular expression for the number after "step", "checkpoint" or "epoch".
-
-    It is for the first of these words that two names or more have; other names, such as that of a
-    baseline, have no step.
-    """
-    patterns = [rf"(?i:{word})[-_ =]?(?P<step>[0-9]+(?:\.[0-9]+)?)" for word in _WORDS]
-    for pattern in patterns:
-        if sum(re.search(pattern, name) is not None for name in names) > 1:
-            return pattern
-    return patterns[0]
 
 
 def _steps_from_pattern(names: Sequence[str], pattern: str) -> list[Step]:

@@ -28,7 +28,6 @@ _COLUMNS = (
 )
 #: A verdict that could change is a caution if of both systems at least this share is judged.
 _MOSTLY_JUDGED = 0.5
-_COUNTED = {"could": "could change", "cannot": "cannot", "not known": "not known"}
 
 
 def unjudged_table(comparison: Comparison) -> Table:
@@ -51,14 +50,22 @@ def unjudged_summary(comparison: Comparison) -> str:
     if len(effects) == 1:
         return _sentence(effects[0])
     changes = [effect.verdict_change for effect in effects]
-    if set(changes) == {"not known"}:
+    number, could, unknown = len(changes), changes.count("could"), changes.count("not known")
+    if unknown == number:
         return "Whether unjudged documents could change these verdicts is not known."
-    counts = [
-        f"{changes.count(change)} {phrase}"
-        for change, phrase in _COUNTED.items()
-        if change in changes
-    ]
-    return f"unjudged documents: of {len(changes)} verdicts, {', '.join(counts)}"
+    others = f"; for {unknown} it is not known" if unknown else ""
+    if could:
+        everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
+        which = everything if could == number else f"{could} of {number}"
+        counts = [
+            f"{sum(effect.verdict_change == 'could' for effect in of_measure)} on {measure}"
+            for measure in comparison.measures
+            if (of_measure := [effect for effect in effects if effect.measure == measure])
+        ]
+        by_measure = f" ({', '.join(counts)})" if len(counts) > 1 and could < number else ""
+        return f"Unjudged documents could change {which} verdicts{by_measure}{others}."
+    which = f"{number - unknown} of {number}" if unknown else f"any of the {number}"
+    return f"Unjudged documents cannot change {which} verdicts{others}."
 
 
 def unjudged_notes(comparison: Comparison) -> Iterator[str]:

@@ -1,0 +1,211 @@
+"""What a comparison shows first: a verdict, a table in the order of the means, six sentences."""
+
+import csv
+import io
+import textwrap
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beir_eval import compare, compare_runs, read_qrels
+from beir_eval.comparison.overview import overview_of
+from beir_eval.comparison.tables import shown_differences
+from made_results import made
+
+QUERIES = [f"q{number:02}" for number in range(30)]
+
+
+def scores_of(*centres, spread=0.05, num_queries=30):
+    """Return scores f8[S, Q] around these means, which vary from query to query."""
+    rng = np.random.default_rng(3)
+    common = rng.uniform(-0.1, 0.1, num_queries)
+    noise = rng.normal(0, spread, (len(centres), num_queries))
+    return np.clip(np.array(centres)[:, None] + common + noise, 0, 1)
+
+
+def compared(names_and_means, **options):
+    """Return a comparison of systems with about these means."""
+    scores = scores_of(*names_and_means.values())
+    results = [made(row, name) for name, row in zip(names_and_means, scores, strict=True)]
+    return compare(results, draws=2000, **options)
+
+
+def shown_systems(comparison):
+    """Return the systems in the order of the rows, without letters and ranks."""
+    return [str(row[0]).partition(" ")[2] for row in comparison.to_table().rows]
+
+
+# The order of systems and pairs
+
+
+def test_systems_are_shown_by_their_means_the_best_first():
+    comparison = compared({"low": 0.2, "high": 0.8, "middle": 0.5})
+    assert shown_systems(comparison) == ["high", "middle", "low"]
+
+
+def test_with_a_baseline_it_stands_where_its_mean_belongs():
+    comparison = compared({"base": 0.5, "high": 0.8, "low": 0.2}, baseline="base")
+    [table] = overview_of(comparison).tables
+    assert [row[0] for row in table.rows] == ["high", "base", "low"]
+
+
+@pytest.mark.parametrize("word", ["step-", "checkpoint-", "epoch="])
+def test_checkpoints_are_shown_in_the_order_of_their_numbers(word):
+    means = {f"{word}{number}": mean for number, mean in ((10, 0.3), (9, 0.8), (100, 0.5))}
+    assert shown_systems(compared(means)) == [f"{word}{number}" for number in (9, 10, 100)]
+
+
+def test_a_baseline_without_a_number_stands_before_the_checkpoints():
+    comparison = compared({"step-10": 0.3, "bm25": 0.4, "step-9": 0.8}, baseline="bm25")
+    [table] = overview_of(comparison).tables
+    assert [row[0] for row in table.rows] == ["bm25", "step-9", "step-10"]
+
+
+@settings(deadline=None)
+@given(st.permutations(["a", "b", "c", "d"]))
+def test_of_all_pairs_the_higher_mean_stands_first_and_no_number_depends_on_the_order(names):
+    means = dict(zip("abcd", (0.2, 0.4, 0.6, 0.8), strict=True))
+    rows = dict(zip("abcd", scores_of(*means.values()), strict=True))
+    comparison = compare([made(rows[name], name) for name in names], draws=500)
+    pairs = shown_differences(comparison)
+    assert [(pair.system, pair.against) for pair in pairs] == [
+        ("d", "c"),
+        ("d", "b"),
+        ("d", "a"),
+        ("c", "b"),
+        ("c", "a"),
+        ("b", "a"),
+    ]
+    for pair in pairs:
+        assert pair.difference >= 0
+        original = comparison.difference(pair.measure, pair.system, pair.against)
+        assert (pair.difference, pair.p) == (original.difference, original.p)
+
+
+def test_above_ten_systems_the_marks_are_ranks():
+    means = {f"system {index}": 0.9 if index < 6 else 0.1 for index in range(11)}
+    rows = compared(means).to_table().rows
+    assert [str(row[0]).split()[0] for row in rows] == [str(rank) for rank in range(1, 12)]
+    assert {row[1].mark for row in rows[:6]} == {">7-11"}
+    assert not rows[-1][1].mark
+
+
+# The verdict and the sentences
+
+
+def test_systems_with_the_same_score_on_every_query_are_called_identical():
+    scores = scores_of(0.5)[0]
+    comparison = compare([made(scores, "a"), made(scores, "b")])
+    assert str(comparison).startswith("nDCG@10: b is identical to a on all 30 queries")
+    assert comparison.differences[0].identical_on == 30
+
+
+def test_equal_means_of_different_scores_are_not_called_identical():
+    scores = scores_of(0.5)[0]
+    moved = scores + np.tile([0.1, -0.1], 15)
+    assert "identical" not in str(compare([made(scores, "a"), made(moved, "b")]))
+
+
+def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
+    base = np.full(30, 0.5)
+    changed = base.copy()
+    changed[[2, 5, 7]] = 0.1, 0.9, 0.3
+    comparison = compare([made(base, "a"), made(changed, "b")])
+    names = "Queries on which b lost most: q0002 -0.40, q0007 -0.20; gained most: q0005 +0.40."
+    assert names in overview_of(comparison).sentences
+    [sentence] = [
+        text
+        for text in overview_of(comparison, {"q0002": "what is\na cat " * 9}).sentences
+        if text.startswith("Queries")
+    ]
+    assert "q0002 (what is a cat what is a cat what is a c…) -0.40" in sentence
+
+
+def test_a_system_that_lost_on_no_query_is_said_to():
+    base = np.full(30, 0.5)
+    changed = base.copy()
+    changed[4] = 0.75
+    text = str(compare([made(base, "a"), made(changed, "b")]))
+    assert "b lost on no query; gained most: q0004 +0.25." in text
+
+
+def test_two_systems_fill_at_most_fifteen_lines_of_eighty_columns(realdata):
+    qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
+    folder = realdata / "runs" / "dl19"
+    for names in (("bm25", "tas-b"), ("tas-b", "rep-llama_ties"), ("ada2", "splade-pp")):
+        runs = {name: folder / f"{name}.trec" for name in names}
+        text = str(compare_runs(qrels, runs, "nDCG@10"))
+        lines = [
+            wrapped for line in text.splitlines() for wrapped in textwrap.wrap(line, 80) or [""]
+        ]
+        assert len(lines) <= 14  # and the line that names --detail
+
+
+def test_at_most_six_sentences_follow_and_those_that_change_the_meaning_stay():
+    qrels = {query: {"a": 1, "x": 0} for query in QUERIES}
+    whole = {query: {"a": 1.0, "x": 1.0, "y": 0.5} for query in QUERIES}
+    partial = {query: {"a": 1.0} for query in QUERIES[:20]}
+    runs = {"whole": whole, "partial": partial, "third": {q: {"x": 2.0, "a": 1.0} for q in QUERIES}}
+    comparison = compare_runs(
+        qrels, runs, ["nDCG@10", "MRR", "Recall@5", "MAP"], baseline="whole", interval="t"
+    )
+    sentences = overview_of(comparison).sentences
+    assert len(sentences) <= 6
+    assert any("Ties: " in sentence for sentence in sentences)
+    assert any("p accounts for" in sentence for sentence in sentences)
+
+
+# Every query
+
+
+def test_the_csv_of_queries_has_texts_scores_differences_and_first_relevant_ranks():
+    qrels = {"q1": {"a": 1, "x": 0}, "q2": {"a": 1}, "q3": {"a": 1}}
+    deep = [f"x{number}" for number in range(12)]
+    first = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"x": 2.0, "a": 1.0}}
+    second = {
+        "q1": {"x": 2.0},
+        "q2": {document: -float(rank) for rank, document in enumerate(deep)},
+        "q3": {"a": 1.0},
+    }
+    comparison = compare_runs(qrels, {"first": first, "second": second}, "MRR")
+    rows = list(csv.DictReader(io.StringIO(comparison.to_query_csv({"q1": '=what, "so"'}))))
+    assert [(row["query_id"], row["text"]) for row in rows] == [
+        ("q1", rows[0]["text"]),
+        ("q2", ""),
+        ("q3", ""),
+    ]
+    assert 'what, "so"' in rows[0]["text"]
+    assert [(row["score"], row["score_against"], row["difference"]) for row in rows] == [
+        ("0.0", "1.0", "-1.0"),
+        ("0.0", "0.5", "-0.5"),
+        ("1.0", "0.0", "1.0"),
+    ]
+    assert [(row["first_relevant"], row["first_relevant_against"]) for row in rows] == [
+        ("none", "1"),
+        (">10", "2"),
+        ("1", "none"),
+    ]
+
+
+def test_the_csv_of_queries_counts_documents_of_the_measures_relevance_level():
+    qrels = {query: {"a": 1, "b": 2} for query in ("q1", "q2")}
+    first, second = {"a": 2.0, "b": 1.0}, {"b": 2.0, "a": 1.0}
+    runs = {"first": dict.fromkeys(qrels, first), "second": dict.fromkeys(qrels, second)}
+    comparison = compare_runs(qrels, runs, ["MRR", "MRR(rel=2)"])
+    rows = list(csv.DictReader(io.StringIO(comparison.to_query_csv())))
+    assert [(row["first_relevant_against"], row["first_relevant"]) for row in rows] == [
+        ("1", "1"),
+        ("1", "1"),
+        ("2", "1"),
+        ("2", "1"),
+    ]
+
+
+def test_the_csv_of_queries_is_the_same_from_a_saved_comparison():
+    qrels = {query: {"a": 1} for query in QUERIES}
+    runs = {"first": {q: {"x": 2.0, "a": 1.0} for q in QUERIES}, "second": qrels}
+    comparison = compare_runs(qrels, runs, "MRR", draws=200)
+    loaded = type(comparison).model_validate_json(comparison.model_dump_json())
+    assert loaded.to_query_csv() == comparison.to_query_csv()
