@@ -437,7 +437,7 @@ def test_a_data_set_that_a_system_lacks_is_named_or_left_out():
     comparison = compare_benchmark(results, on="intersection")
     assert [dataset.name for dataset in comparison.datasets] == ["one", "three", "four"]
     assert comparison.left_out == {"two": ("s1",), "five": ("s1",)}
-    assert "two: left out, no result of s1" in comparison.notes()
+    assert "two is not part of these averages: no result of s1" in str(comparison)
     with pytest.raises(ResultError, match="no data set that all of"):
         compare_benchmark({"a": {"x": results["s0"]["one"]}, "b": {}}, on="intersection")
 

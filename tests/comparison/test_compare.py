@@ -568,11 +568,12 @@ def test_tables_show_means_marks_and_evidence():
     comparison = compare_three(baseline="base")
     markdown = comparison.to_markdown()
     mean = comparison.mean("MRR", "better").mean
-    assert f"{mean:.4f} ▲" in markdown
-    assert "base (baseline)" in markdown
+    assert f"{mean:.4f} ▲" in comparison.to_table().markdown()
+    assert "base (baseline)" in comparison.to_table().markdown()
+    assert f"{mean:.4f}" in markdown
     assert "- better vs base: +0.1810 MRR (95% interval for 2 comparisons: +0." in markdown
     assert "): undecided, " in markdown
-    assert "95% simultaneous" in markdown
+    assert "95% simultaneous" in comparison.differences_table().markdown()
     latex = comparison.to_latex()
     assert rf"\textbf{{{mean:.4f}}}$^{{\ensuremath{{\uparrow}}}}$" in latex
     assert latex.count(r"\\") == 4

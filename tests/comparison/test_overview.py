@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval import compare, compare_runs, read_qrels
-from beir_eval.comparison.overview import overview_of
+from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.tables import shown_differences
 from made_results import made
 
@@ -47,7 +47,8 @@ def test_systems_are_shown_by_their_means_the_best_first():
 
 def test_with_a_baseline_it_stands_where_its_mean_belongs():
     comparison = compared({"base": 0.5, "high": 0.8, "low": 0.2}, baseline="base")
-    [table] = overview_of(comparison).tables
+    [make] = document_of(comparison).tables
+    table = make()
     assert [row[0] for row in table.rows] == ["high", "base", "low"]
 
 
@@ -59,7 +60,8 @@ def test_checkpoints_are_shown_in_the_order_of_their_numbers(word):
 
 def test_a_baseline_without_a_number_stands_before_the_checkpoints():
     comparison = compared({"step-10": 0.3, "bm25": 0.4, "step-9": 0.8}, baseline="bm25")
-    [table] = overview_of(comparison).tables
+    [make] = document_of(comparison).tables
+    table = make()
     assert [row[0] for row in table.rows] == ["bm25", "step-9", "step-10"]
 
 
@@ -114,10 +116,10 @@ def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
     changed[[2, 5, 7]] = 0.1, 0.9, 0.3
     comparison = compare([made(base, "a"), made(changed, "b")])
     names = "Queries on which b lost most: q0002 -0.40, q0007 -0.20; gained most: q0005 +0.40."
-    assert names in overview_of(comparison).sentences
+    assert names in document_of(comparison).notes
     [sentence] = [
         text
-        for text in overview_of(comparison, {"q0002": "what is\na cat " * 9}).sentences
+        for text in document_of(comparison, {"q0002": "what is\na cat " * 9}).notes
         if text.startswith("Queries")
     ]
     assert "q0002 (what is a cat what is a cat what is a c…) -0.40" in sentence
@@ -151,7 +153,7 @@ def test_at_most_six_sentences_follow_and_those_that_change_the_meaning_stay():
     comparison = compare_runs(
         qrels, runs, ["nDCG@10", "MRR", "Recall@5", "MAP"], baseline="whole", interval="t"
     )
-    sentences = overview_of(comparison).sentences
+    sentences = document_of(comparison).notes
     assert len(sentences) <= 6
     assert any("Ties: " in sentence for sentence in sentences)
     assert any("p accounts for" in sentence for sentence in sentences)

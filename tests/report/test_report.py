@@ -329,15 +329,16 @@ def test_slices_of_several_systems_name_the_systems_of_each_difference(
     page = page_of(tmp_path / "r.html", comparison, slices=sliced)
     heading = "slice queries measure " + " ".join(("system", "against")[:columns]) + " difference"
     assert heading in page.text
-    assert ("Every difference by slice, against system 0" in page.text) == with_baseline
+    named = "The evidence by slice: against system 0 in every row"
+    assert (named in page.text) == with_baseline
 
 
 def test_more_differences_within_slices_than_fit_are_cut_with_a_notice(tmp_path, monkeypatch):
-    monkeypatch.setattr("beir_eval.report.further_sections._MOST_DIFFERENCES", 3)
+    monkeypatch.setattr("beir_eval.report.further_sections._MOST_CELLS", 36)
     comparison = made(20, 3)
     sliced = slices_of(comparison, {"long": 12, "short": 8})
     page = page_of(tmp_path / "r.html", comparison, slices=sliced)
-    assert "differences within slices: the first 3 of 4 rows are shown" in page.text
+    assert "The evidence by slice: the first 3 of 4 rows are shown" in page.text
 
 
 def benchmark_of(*comparisons):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import product, starmap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.charts import forest_row
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.headlines import VerdictSentence, common_queries_text, headline_of
+from beir_eval.comparison.headlines import common_queries_text, headline_of
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -39,16 +39,16 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
+from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import (
     Cell,
     Table,
     latex_table,
-    markdown_list,
     records_csv,
     score_text,
 )
-from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, check_flag, escape_controls, first_few
+from beir_eval.display.warning_texts import warnings_latex
+from beir_eval.errors import NotEvaluatedError, check_flag, first_few
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -230,7 +230,7 @@ class CommonAverages(BaseModel):
     differences: tuple[AverageDifference, ...]
 
 
-class AcrossDatasets(Saved):
+class AcrossDatasets(Shown, Saved):
     """The result of a comparison over several data sets; frozen, saved as JSON.
 
     Attributes:
@@ -361,10 +361,6 @@ class AcrossDatasets(Saved):
 
     # Export
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the verdicts, as ``Comparison.warnings``."""
-        return warnings_of(self.coverage)
-
     def to_table(self) -> Table:
         """Return a table of the systems: average, interval, rank, and groups or difference."""
         last = "groups" if self.baseline is None else f"against {self.baseline}"
@@ -391,15 +387,23 @@ class AcrossDatasets(Saved):
         difference = self.difference(system)
         return marked_cell(signed_text(difference.difference), difference.verdict)
 
-    def to_markdown(self) -> str:
-        """Return warnings, verdicts, tables and notes as GitHub-flavoured markdown."""
-        verdicts = markdown_list(sentence for sentence, _ in self.verdict_sentences())
-        tables = "\n\n".join(
-            table.markdown()
-            for table in (self.to_table(), self.differences_table(), self.datasets_table())
+    def document(self) -> Document:
+        """Return the verdicts, the averages, differences, means by data set and notes."""
+        left_out = [
+            Sentence(f"{name} is not part of these averages: no result of {', '.join(systems)}")
+            for name, systems in self.left_out.items()
+        ]
+        return Document(
+            heading="By the average over data sets",
+            warnings=warnings_of(self.coverage),
+            sentences=[*starmap(Sentence, self.verdict_sentences()), *left_out],
+            tables=[self.to_table],
+            notes=list(self._notes()),
+            details=lambda: [
+                Document(heading="Differences of the averages", tables=[self.differences_table]),
+                Document(heading="Means by data set", tables=[self.datasets_table]),
+            ],
         )
-        first = warnings_markdown(self.warnings()) + verdicts
-        return f"{first}\n{tables}\n\n{markdown_list(self._notes())}"
 
     def verdict_sentences(self) -> list[tuple[str, str]]:
         """Return (sentence, verdict) of the difference of each pair.
@@ -476,7 +480,7 @@ class AcrossDatasets(Saved):
         """Whether a verdict is about several data sets, and says nothing about others."""
         return len(self.datasets) > 1 and not self.settings.hierarchical
 
-    def headline(self) -> VerdictSentence:
+    def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
         count = len(self.datasets)
         average = self._measure_label()
@@ -493,7 +497,7 @@ class AcrossDatasets(Saved):
         where = common_queries_text(common.num_queries, self._num_queries)
         if not common.differences:
             text = f"{sentence.text}. {label}{where}: too few for a verdict"
-            return VerdictSentence(text, "undecided")
+            return Sentence(text, "undecided")
         over_common = headline_of(
             label + where,
             common.differences,
@@ -502,7 +506,7 @@ class AcrossDatasets(Saved):
             higher_is_better=higher_is_better,
         )
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
-        return VerdictSentence(f"{sentence.text}. {over_common.text}", verdict)
+        return Sentence(f"{sentence.text}. {over_common.text}", verdict)
 
     def _measure_label(self) -> str:
         """Return the average of the measure, and whether lower is better, in words."""
@@ -612,10 +616,6 @@ class AcrossDatasets(Saved):
             ((difference.system, difference.against) for difference in self.differences),
         )
 
-    def notes(self) -> list[str]:
-        """Return the warnings, then notes on the tables: methods, what was left out, marks."""
-        return [*self.warnings(), *self._notes()]
-
     def _notes(self) -> Iterator[str]:
         """Yield what ``notes`` returns after the warnings."""
         settings = self.settings
@@ -666,21 +666,9 @@ class AcrossDatasets(Saved):
                     f"{dataset.name}: the mean of {len(dataset.parts)} parts, which count as one "
                     "data set"
                 )
-        for name, systems in self.left_out.items():
-            yield f"{name}: left out, no result of {', '.join(systems)}"
         for name, count in self.queries_left_out.items():
             yield f"{name}: {count} queries left out that not all systems have a score for"
-
-    def _repr_html_(self) -> str:
-        return warnings_html(self.warnings()) + self.to_table().html()
 
     def __repr__(self) -> str:
         """Return the number of rows of the table, not the content."""
         return f"AcrossDatasets({len(self.to_table().rows)} rows)"
-
-    def __str__(self) -> str:
-        """Return the warnings, the verdicts, the averages and notes."""
-        warnings = [f"warning: {warning}" for warning in self.warnings()]
-        lines = [*warnings, *(sentence for sentence, _ in self.verdict_sentences())]
-        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
-        return escape_controls("\n\n".join(parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
@@ -16,15 +17,15 @@ from beir_eval.datasets.catalogue import (
     find_info,
     parent_info,
 )
-from beir_eval.display.tables import Table, markdown_list, score_text
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.measures import MeasureLike, nDCG, parse
 from beir_eval.measures.names import name_in
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -35,7 +36,7 @@ _BASELINE_MEASURE = nDCG @ 10
 
 
 @dataclass(frozen=True, eq=False)
-class BenchmarkResult:
+class BenchmarkResult(Shown):
     """The results of a benchmark, by system and data set.
 
     Attributes:
@@ -169,51 +170,51 @@ class BenchmarkResult:
             rows.append([name, *map(score_text, scores), *baseline_cells])
         return Table(header, rows)
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the scores; mostly an empty list.
+    def document(
+        self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
+    ) -> Document:
+        """Return failures, the table of a measure, and what was counted.
 
-        There is a sentence for each system and data set whose document ids do not match, and for
-        each with missing queries, with the means over all judged queries and over those it has.
+        Args:
+            measure: the measure, or its name in any spelling that ``parse`` reads.
+            baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
+                flat). Other measures have no such column.
         """
-        sentences = (
+        warnings = (
             sentence
             for system, by_dataset in self.results.items()
             for name, result in by_dataset.items()
             for sentence in labelled_warnings(result, f"{system}, {name}", dataset=name)
         )
-        return list(dict.fromkeys(sentences))
+        return Document(
+            warnings=list(dict.fromkeys(warnings)),
+            sentences=list(map(Sentence, self.failure_sentences())),
+            tables=[partial(self.to_table, measure, baseline=baseline)],
+            notes=list(self._notes()),
+        )
 
-    def notes(self) -> list[str]:
-        """Return the warnings, then notes: conventions, duplicates and failures."""
-        notes = self.warnings()
-        notes += [
-            f"{name}: documents whose id is that of their query are left out"
-            for name, info in self.infos.items()
-            if info is not None and info.drop_identical_ids
-        ]
-        notes += [
-            f"{name}: the split is {self.splits[name]}, the official one {info.split}"
-            for name, info in self.infos.items()
-            if info is not None and self.splits[name] != info.split
-        ]
+    def _notes(self) -> Iterator[str]:
+        """Yield which conventions of data sets were followed or not, and what was counted."""
+        for name, info in self.infos.items():
+            if info is not None and info.drop_identical_ids:
+                yield f"{name}: documents whose id is that of their query are left out"
+        for name, info in self.infos.items():
+            if info is not None and self.splits[name] != info.split:
+                yield f"{name}: the split is {self.splits[name]}, the official one {info.split}"
         for system, by_dataset in self.results.items():
             for name, result in by_dataset.items():
                 if result.counted is None:
-                    notes.append(
-                        f"{system}, {name}: scores computed elsewhere, nothing was counted"
-                    )
+                    yield f"{system}, {name}: scores computed elsewhere, nothing was counted"
                 elif copies := result.counted.duplicates:
-                    notes.append(
+                    yield (
                         f"{system}, {name}: {copies} entries repeat a document; the better one "
                         "counts"
                     )
-        notes += self.failure_sentences()
-        return notes
 
     def to_markdown(
         self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
     ) -> str:
-        """Return the warnings, the table and the notes as markdown.
+        """Return warnings, failures, the table and the notes as Markdown.
 
         Args:
             measure: the measure, or its name in any spelling that ``parse`` reads.
@@ -225,10 +226,7 @@ class BenchmarkResult:
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        warnings = self.warnings()
-        notes = markdown_list(self.notes()[len(warnings) :])
-        table = self.to_table(measure, baseline=baseline).markdown()
-        return f"{warnings_markdown(warnings)}{table}\n" + (f"\n{notes}" if notes else "")
+        return self.document(measure, baseline=baseline).markdown()
 
     def to_json(self) -> str:
         """Return all means and failures as JSON.
@@ -294,12 +292,6 @@ class BenchmarkResult:
             "mteb_version": f"beir-eval {__version__}",
             "scores": {self.splits[name]: [scores]},
         }
-
-    def _repr_html_(self) -> str:
-        warnings = self.warnings()
-        notes = Table(("counted",), [(note,) for note in self.notes()[len(warnings) :]])
-        table = self.to_table().html()
-        return warnings_html(warnings) + table + (notes.html() if notes.rows else "")
 
     def __repr__(self) -> str:
         """Return the size, not the content."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from beir_eval.adapters.dataset_folder import (
     dataset_name,
@@ -19,14 +18,11 @@ from beir_eval.adapters.dataset_folder import (
     is_run_file,
 )
 from beir_eval.cli.console import (
-    VERDICT_COLOURS,
     check_folder,
     check_targets,
-    console,
     print_as_typed,
+    print_document,
     print_errors,
-    print_table,
-    print_warnings,
 )
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.options import DRAWS, HTML, REL, check_report, choice, write_html
@@ -34,6 +30,7 @@ from beir_eval.cli.results_output import sibling, write_texts
 from beir_eval.comparison.records import ON_CHOICES
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
+from beir_eval.display.document import joined, markdown_of
 from beir_eval.display.tables import Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import InputError, ResultError, first_few
@@ -151,15 +148,15 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         result = benchmark.run()
         table = result.to_table(table_measure, baseline=bm25)
-        warnings = result.warnings()
         across = _compare(result, measure=table_measure, **comparing) if compare else None
+        documents = [result.document(table_measure, baseline=bm25)]
+        if across is not None:
+            documents = joined([*documents, across.document()])
         write_texts(
             {
-                markdown: lambda: _markdown(
-                    result.to_markdown(table_measure, baseline=bm25), across
-                ),
+                markdown: lambda: markdown_of(documents),
                 latex: lambda: (
-                    warnings_latex([*warnings, *result.failure_sentences()])
+                    warnings_latex([*result.warnings(), *result.failure_sentences()])
                     + latex_table(
                         table, caption=f"{table_measure} by data set.", label="tab:data-sets"
                     )
@@ -185,12 +182,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             )
         if mteb is not None:
             _write_mteb(result, mteb)
-        print_warnings(warnings)
-        print_table(table)
-        for note in result.notes()[len(warnings) :]:
-            console.print(f"- {note}", markup=False)
-        if across is not None:
-            _print_comparison(across)
+        for document in documents:
+            print_document(document)
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     _damaged_runs(benchmark, result).end(in_output=False)
     if result.failures:
@@ -222,25 +215,6 @@ def _compare(result: BenchmarkResult, **settings: Any) -> AcrossDatasets:
     except ResultError as error:
         msg = ". ".join([str(error), *result.failure_sentences()])
         raise ResultError(msg) from error
-
-
-def _print_comparison(across: AcrossDatasets) -> None:
-    """Print the averages over data sets, the verdicts and notes."""
-    warnings = across.warnings()
-    print_warnings(warnings)
-    console.print(Text("\nBy the average over data sets", style="bold"))
-    print_table(across.to_table())
-    for sentence, verdict in across.verdict_sentences():
-        console.print(Text(sentence, style=VERDICT_COLOURS[verdict]))
-    for note in across.notes()[len(warnings) :]:
-        console.print(f"- {note}", markup=False)
-
-
-def _markdown(table: str, across: AcrossDatasets | None) -> str:
-    """Return the Markdown of the table, and of the comparison if there is one."""
-    if across is None:
-        return table
-    return f"{table.rstrip()}\n\n## By the average over data sets\n\n{across.to_markdown()}"
 
 
 def _find_datasets(path: Path) -> dict[str, Path]:

@@ -324,10 +324,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparison = requested.checked(comparison)
         sliced = None if columns is None else _compare_slices(comparison, columns)
         curve = None if steps is None else _checkpoint_curve(comparison, steps)
+        further = [result for result in (sliced, curve) if result is not None]
         queries = query_texts(input_files[0], split)
         write_texts(
             {
-                markdown: lambda: output.markdown_summary(comparison, sliced, curve),
+                markdown: lambda: output.markdown_summary(comparison, *further),
                 latex: comparison.to_latex,
                 csv: comparison.to_csv,
                 per_query: lambda: comparison.to_query_csv(queries),
@@ -338,14 +339,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 ),
             }
         )
-        for extra, result in (("slices", sliced), ("steps", curve)):
-            if result is not None:
-                write_texts(
-                    {
-                        sibling(csv, extra): result.to_csv,
-                        sibling(json, extra): result.model_dump_json,
-                    }
-                )
+        for result in further:
+            extra = "slices" if result is sliced else "steps"
+            write_texts(
+                {sibling(csv, extra): result.to_csv, sibling(json, extra): result.model_dump_json}
+            )
         if html is not None:
             write_html(
                 html,
@@ -354,11 +352,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
                 curve=curve,
                 **report_texts(input_files[0], split),
             )
-        output.print_comparison(comparison, detail=detail, queries=queries)
-        if sliced is not None:
-            output.print_slices(sliced)
-        if curve is not None:
-            output.print_curve(curve)
+        output.print_comparison(comparison, *further, detail=detail, queries=queries)
         output.print_gate(comparison.gate, comparison.differences)
         if code := exit_code(comparison.gate):
             raise typer.Exit(code)

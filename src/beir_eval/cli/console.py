@@ -19,6 +19,7 @@ from rich.text import Text
 from beir_eval.core.atomic_writes import check_can_write
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display import tables
+from beir_eval.display.words import VERDICTS
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,
@@ -34,12 +35,14 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
     from rich.segment import Segment
 
+    from beir_eval.display.document import Document
+
 
 #: The width of output that does not go to a terminal: too large for any line to wrap.
 UNWRAPPED = 10_000
 #: The smallest width to which labels are folded, and the width of the gap behind a column.
 _NARROWEST_LABEL, _GAP = 16, 2
-VERDICT_COLOURS = {"better": "green", "worse": "red", "equal": "cyan", "undecided": "default"}
+VERDICT_COLOURS = {verdict: style.terminal for verdict, style in VERDICTS.items()} | {"": ""}
 
 
 #: {argument: option} of the arguments that messages name and whose option has the same name.
@@ -227,7 +230,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
         if sentence not in _printed_warnings:
             _printed_warnings.add(sentence)
             for target in consoles:
-                target.print(Text.assemble(("warning: ", "bold yellow"), escape_controls(sentence)))
+                target.print(Text.assemble(("warning: ", "bold yellow"), one_line(sentence)))
 
 
 def _streams_are_one() -> bool:
@@ -334,6 +337,30 @@ def _file_message(error: OSError) -> str:
 def new_table() -> Table:
     """Return an empty table in the style of all commands."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
+def print_document(document: Document, *, detail: bool = False) -> None:
+    """Print what a result shows: warnings, conclusions in colour, tables and notes.
+
+    Args:
+        document: what it shows.
+        detail: whether its details follow.
+    """
+    print_warnings(document.warnings)
+    if document.heading:
+        console.print(Text(f"\n{document.heading}", style="bold"))
+    for text, verdict in document.sentences:
+        style = VERDICT_COLOURS[verdict]
+        console.print(Text(one_line(text), style=f"bold {style}" if style else ""))
+    for make in document.tables:
+        console.print()
+        print_table(make(), edge=False)
+    if document.notes:
+        console.print()
+    for note in document.notes:
+        console.print(Text(one_line(note)))
+    for part in document.details() if detail else ():
+        print_document(part, detail=True)
 
 
 def print_table(table: tables.Table, *, edge: bool = True) -> None:

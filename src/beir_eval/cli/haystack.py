@@ -647,7 +647,7 @@ def _write(
         if comparison is None:
             gate = f"{gate_markdown(checks)}\n" if checks else ""
             return f"{gate}{to_markdown(results)}"
-        summary = markdown_summary(comparison, None, None)
+        summary = markdown_summary(comparison)
         return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}"
 
     write_results(results, **{**targets, "markdown": None})

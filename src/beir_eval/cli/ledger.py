@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from beir_eval.cli.console import (
     check_targets,
-    console,
     naming_options,
+    print_document,
     print_errors,
-    print_table,
     print_warnings,
 )
 from beir_eval.cli.ledger_looks import LOOKS, number_of_looks, open_or_create, print_looks
@@ -142,12 +140,7 @@ def show(
         check_targets([ledger], [json, markdown])
         opened = Ledger.open(ledger)
         write_texts({json: lambda: _json_text(opened), markdown: opened.to_markdown})
-        warnings = opened.warnings()
-        print_warnings(warnings)
-        console.print(Text(opened.heading, style="bold"))
-        print_table(opened.to_table())
-        for note in opened.notes()[len(warnings) :]:
-            console.print(Text(note))
+        print_document(opened.document())
 
 
 def _baseline_of(path: Path | None) -> EvaluationResult | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.verdict_sentences import measure_text
+from beir_eval.display.document import Sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,15 +19,7 @@ MOST_NAMED = 4
 _ORDER = ("better", "worse", "equal", "undecided")
 
 
-@dataclass(frozen=True)
-class VerdictSentence:
-    """A sentence and its verdict, which sets its colour."""
-
-    text: str
-    verdict: str
-
-
-def headline(comparison: Comparison, measure: str | None = None) -> VerdictSentence:
+def headline(comparison: Comparison, measure: str | None = None) -> Sentence:
     """Return the verdicts on a measure in one sentence, which begins with the measure.
 
     Args:
@@ -53,7 +45,7 @@ def headline_of(
     *,
     margin: float | None,
     higher_is_better: bool,
-) -> VerdictSentence:
+) -> Sentence:
     """Return the verdicts on the pairs in one sentence, which begins with ``label``.
 
     Args:
@@ -64,17 +56,17 @@ def headline_of(
         higher_is_better: whether a higher score is better.
     """
     verdicts = _verdicts(differences, baseline, margin or 0.0, higher_is_better=higher_is_better)
-    return VerdictSentence(f"{label}: {verdicts.text}", verdicts.verdict)
+    return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
-def headlines(comparison: Comparison, where: str = "") -> list[VerdictSentence]:
+def headlines(comparison: Comparison, where: str = "") -> list[Sentence]:
     """Return the verdicts on all measures: a sentence for all measures with the same verdicts.
 
     Args:
         comparison: the comparison.
         where: follows the names of the measures in each sentence.
     """
-    labels_by_verdicts: dict[VerdictSentence, list[str]] = {}
+    labels_by_verdicts: dict[Sentence, list[str]] = {}
     for measure in comparison.measures:
         higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
         label = measure_text(measure, higher_is_better=higher_is_better)
@@ -86,12 +78,12 @@ def headlines(comparison: Comparison, where: str = "") -> list[VerdictSentence]:
         )
         labels_by_verdicts.setdefault(verdicts, []).append(label)
     return [
-        VerdictSentence(f"{', '.join(labels)}{where}: {verdicts.text}", verdicts.verdict)
+        Sentence(f"{', '.join(labels)}{where}: {verdicts.text}", verdicts.verdict)
         for verdicts, labels in labels_by_verdicts.items()
     ]
 
 
-def common_headlines(comparison: Comparison) -> list[VerdictSentence]:
+def common_headlines(comparison: Comparison) -> list[Sentence]:
     """Return the verdicts over the queries that all systems have, if a system lacks some.
 
     There is a sentence for all measures with the same verdicts, or one that says why there are
@@ -103,7 +95,7 @@ def common_headlines(comparison: Comparison) -> list[VerdictSentence]:
     where = common_queries_text(on_common.num_queries, len(comparison.query_ids))
     if not on_common.differences:
         text = f"{', '.join(comparison.measures)}{where}: too few for a verdict"
-        return [VerdictSentence(text, "undecided")]
+        return [Sentence(text, "undecided")]
     over_common = comparison.model_copy(
         update={"differences": on_common.differences, "on_common_queries": None}
     )
@@ -129,7 +121,7 @@ def _verdicts(
     margin: float,
     *,
     higher_is_better: bool,
-) -> VerdictSentence:
+) -> Sentence:
     """Return the verdicts on the pairs in one sentence, without the name of the measure."""
     if baseline is None and len(differences) > 1:
         return _verdicts_on_pairs(differences, margin, higher_is_better=higher_is_better)
@@ -144,7 +136,7 @@ def _verdicts(
     verdicts = {difference.verdict for difference in differences}
     # A sentence with several verdicts has the colour of "undecided".
     colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
-    return VerdictSentence("; ".join(parts), colour)
+    return Sentence("; ".join(parts), colour)
 
 
 def _phrase(difference: PairDifference, margin: float) -> str:
@@ -167,7 +159,7 @@ def _is_small(difference: PairDifference, margin: float) -> bool:
 
 def _verdicts_on_pairs(
     differences: Sequence[PairDifference], margin: float, *, higher_is_better: bool
-) -> VerdictSentence:
+) -> Sentence:
     """Return how the others stand to the system with the best mean."""
     sign = 1 if higher_is_better else -1
     behind: dict[str, list[PairDifference]] = {}
@@ -185,14 +177,14 @@ def _verdicts_on_pairs(
     if len(groups) == 1:
         [(relation, names)] = groups.items()
         subject = f"all {len(names)} others" if len(names) > MOST_NAMED else join_names(names)
-        return VerdictSentence(
+        return Sentence(
             f"{best} has the best mean; {subject} {_is_or_are(len(names))} {relation}", colour
         )
     parts = [f"{best} has the best mean"]
     for relation, names in groups.items():
         subject = str(len(names)) if relation == "worse" else join_names(names)
         parts.append(f"{subject} {_is_or_are(len(names))} {relation}")
-    return VerdictSentence("; ".join(parts), colour)
+    return Sentence("; ".join(parts), colour)
 
 
 def _relation(difference: PairDifference, margin: float) -> str:

@@ -169,15 +169,6 @@ def likeness_table(comparison: Comparison) -> Table:
     )
 
 
-def likeness_section(comparison: Comparison) -> str:
-    """Return the table as a section of Markdown, without the notes; "" if likeness is unknown."""
-    if not comparison.likeness:
-        return ""
-    k = comparison.likeness[0].k
-    table = likeness_table(comparison).markdown()
-    return f"\n### How alike the first {k} documents are\n\n{table}\n"
-
-
 def likeness_notes(comparison: Comparison) -> Iterator[str]:
     """Yield notes: why likeness was left out, or that only the first repeat was compared."""
     has_documents_to_judge = comparison.to_judge is not None

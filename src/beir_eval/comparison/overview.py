@@ -1,27 +1,34 @@
-"""A comparison in brief: the verdicts, a table for each measure, and at most six sentences.
-
-The terminal and ``print(comparison)`` show it. The other outputs have everything: ``tables``,
-``verdict_sentences`` and the packages of what is known beyond the differences.
-"""
+"""The document of a comparison: verdicts, tables, at most six sentences, and the details."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
-from beir_eval.comparison.headlines import VerdictSentence, common_headlines, headlines, join_names
+from beir_eval.comparison.coverage import warnings_of
+from beir_eval.comparison.headlines import common_headlines, headlines, join_names
+from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
+    evidence_table,
     in_shown_order,
     pair_label,
     shown_differences,
     to_table,
 )
-from beir_eval.comparison.unjudged.tables import unjudged_cautions, unjudged_summary
+from beir_eval.comparison.ties import TIES_TITLE, ties_table
+from beir_eval.comparison.unjudged.tables import (
+    UNJUDGED_TITLE,
+    unjudged_cautions,
+    unjudged_summary,
+    unjudged_table,
+)
 from beir_eval.comparison.verdict_sentences import (
+    MARKS_NOTE,
     are_simultaneous,
     changed_on_common_queries,
+    difference_sentence,
     interval_cell_text,
     left_out_notes,
     measure_text,
@@ -33,11 +40,12 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
     source_notes,
 )
+from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.records import Difference, QueryDifference
     from beir_eval.comparison.result import Comparison
@@ -55,30 +63,6 @@ _MOST_SENTENCES, _MOST_QUERIES = 6, 3
 _QUERY_LENGTH, _MOST_TEXTS = 40, 2
 
 
-@dataclass(frozen=True)
-class Overview:
-    """A comparison in brief.
-
-    Attributes:
-        verdicts: the verdicts, a sentence for all measures with the same ones; then those over the
-            queries that all systems have, if a system lacks some.
-        tables: compact tables; every pair is in one row of them, unless ``has_all_pairs`` is False.
-        sentences: what a reader of the verdicts must know besides, at most six.
-        has_all_pairs: whether the differences, intervals and p of all pairs are in the tables.
-    """
-
-    verdicts: list[VerdictSentence]
-    tables: list[Table]
-    sentences: list[str]
-    has_all_pairs: bool
-
-    def text(self) -> str:
-        """Return the verdicts, the tables and the sentences as plain text."""
-        parts = ["\n".join(sentence.text for sentence in self.verdicts)]
-        parts += [table.text() for table in self.tables]
-        return "\n\n".join([*parts, "\n".join(self.sentences)])
-
-
 class _Ranked(NamedTuple):
     """A sentence, and how important it is: those with the lowest numbers are kept."""
 
@@ -86,14 +70,40 @@ class _Ranked(NamedTuple):
     text: str
 
 
-def overview_of(comparison: Comparison, queries: Mapping[str, str] | None = None) -> Overview:
-    """Return a comparison in brief.
+def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None) -> Document:
+    """Return what a comparison shows.
 
     Args:
         comparison: the comparison.
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
-    has_all_pairs = True
+    tables, has_all_pairs = _main_tables(comparison)
+    ranked = list(_ranked_sentences(comparison, queries or {}))
+    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:_MOST_SENTENCES]
+    return Document(
+        heading="Comparison",
+        warnings=warnings_of(comparison.coverage),
+        sentences=[*headlines(comparison), *common_headlines(comparison)],
+        tables=_made(tables),
+        notes=[_ended(sentence.text) for sentence in ranked if sentence in kept],
+        details=lambda: _details(
+            comparison, {sentence.text for sentence in kept}, has_all_pairs=has_all_pairs
+        ),
+    )
+
+
+def shows_all_pairs(comparison: Comparison) -> bool:
+    """Return whether the tables have the differences, intervals and p of all pairs."""
+    return (
+        comparison.baseline is not None
+        or len(comparison.systems) == 2  # noqa: PLR2004 - a pair
+        or len(comparison.differences) <= _MOST_PAIR_ROWS
+    )
+
+
+def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
+    """Return compact tables, and whether every pair is in one row of them."""
+    has_all_pairs = shows_all_pairs(comparison)
     means: list[Table] = []
     if _is_pair_narrow(comparison):
         tables = [_pair_table(comparison)]
@@ -101,7 +111,6 @@ def overview_of(comparison: Comparison, queries: Mapping[str, str] | None = None
         tables = [_systems_table(comparison, measure) for measure in comparison.measures]
     else:
         means = [to_table(comparison)]
-        has_all_pairs = len(comparison.differences) <= _MOST_PAIR_ROWS
         tables = (
             [_pairs_table(comparison, measure) for measure in comparison.measures]
             if has_all_pairs
@@ -109,15 +118,87 @@ def overview_of(comparison: Comparison, queries: Mapping[str, str] | None = None
         )
     # A column of "?" says nothing; what it cannot say is a sentence.
     tables, _ = without_repeated_columns(tables, [])
-    ranked = list(_ranked_sentences(comparison, queries or {}))
-    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:_MOST_SENTENCES]
-    sentences = [ended(sentence.text) for sentence in ranked if sentence in kept]
-    verdicts = [*headlines(comparison), *common_headlines(comparison)]
-    return Overview(verdicts, [*means, *tables], sentences, has_all_pairs)
+    return [*means, *tables], has_all_pairs
 
 
-def ended(text: str) -> str:
-    """Return a sentence with its full stop."""
+def _made(tables: Iterable[Table]) -> list[Callable[[], Table]]:
+    return [partial(_same, table) for table in tables]
+
+
+def _same(table: Table) -> Table:
+    return table
+
+
+def _details(
+    comparison: Comparison, shown: Collection[str], *, has_all_pairs: bool
+) -> Iterator[Document]:
+    """Yield the evidence, unjudged documents, ties, likeness, what p covers, and the method.
+
+    Args:
+        comparison: the comparison.
+        shown: the sentences above.
+        has_all_pairs: whether the tables above have the differences of all pairs.
+    """
+    margin = comparison.settings.margin
+    sentences = [
+        Sentence(difference_sentence(pair, margin), pair.verdict)
+        for pair in shown_differences(comparison)
+    ]
+    evidence = evidence_table(comparison, has_differences=not has_all_pairs)
+    yield _by_measure(comparison, "The evidence", evidence, sentences)
+    if comparison.unjudged:
+        yield _by_measure(comparison, UNJUDGED_TITLE, unjudged_table(comparison))
+    if comparison.ties:
+        yield Document(heading=TIES_TITLE, tables=_made([ties_table(comparison)]))
+    if comparison.likeness:
+        heading = f"How alike the first {comparison.likeness[0].k} documents are"
+        table = _with_pairs(comparison, likeness_table(comparison))
+        yield _compact(heading, [table])
+    yield Document(heading="Which chance is in p", tables=[comparison.chance_table])
+    # Verdicts are words in these tables, in place of marks.
+    hidden = {*shown, MARKS_NOTE}
+    notes = comparison.notes()[len(comparison.warnings()) :]
+    yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
+
+
+def _by_measure(
+    comparison: Comparison, heading: str, table: Table, sentences: Sequence[Sentence] = ()
+) -> Document:
+    """Return a table with the first columns measure, system and against as one for each measure."""
+    rows_by_measure: dict[str, list[Sequence[str | Cell]]] = {}
+    for row in table.rows:
+        rows_by_measure.setdefault(str(row[0]), []).append(row[1:])
+    tables = [
+        _with_pairs(comparison, Table((measure, *table.header[2:]), rows))
+        for measure, rows in rows_by_measure.items()
+    ]
+    return _compact(heading, tables, sentences)
+
+
+def _with_pairs(comparison: Comparison, table: Table) -> Table:
+    """Return a table with the first columns system and against, for all pairs with one of both.
+
+    The pairs are named by the letters of the systems: a table that is split would show rows with
+    the same system.
+    """
+    if comparison.baseline is not None or len(comparison.systems) == 2:  # noqa: PLR2004 - a pair
+        return table
+    rows = [
+        (pair_label(comparison, str(system), str(against)), *cells)
+        for system, against, *cells in table.rows
+    ]
+    return Table((table.header[0], *table.header[2:]), rows)
+
+
+def _compact(heading: str, tables: Sequence[Table], sentences: Sequence[Sentence] = ()) -> Document:
+    """Return tables without the columns that have one value in all rows, which a note names."""
+    shown, left_out = without_repeated_columns(tables, tables[0].header[1:])
+    values = ", ".join(f"{name} {value}" for name, value in left_out.items() if value != "?")
+    notes = [f"in every row: {values}"] if values else []
+    return Document(heading=heading, sentences=sentences, tables=_made(shown), notes=notes)
+
+
+def _ended(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 

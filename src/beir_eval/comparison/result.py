@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Annotated
@@ -23,9 +24,8 @@ from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
     likeness_notes,
-    likeness_section,
 )
-from beir_eval.comparison.overview import overview_of
+from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.query_scores import query_scores_csv
 from beir_eval.comparison.records import (
     Choice,
@@ -40,9 +40,8 @@ from beir_eval.comparison.records import (
     UnjudgedEffect,
     Verdict,
 )
-from beir_eval.comparison.tables import differences_table, to_latex, to_markdown, to_table
-from beir_eval.comparison.ties import ties_section
-from beir_eval.comparison.unjudged.tables import unjudged_notes, unjudged_section
+from beir_eval.comparison.tables import differences_table, to_latex, to_table
+from beir_eval.comparison.unjudged.tables import unjudged_notes
 from beir_eval.comparison.validation import (
     check_among,
     check_each_once,
@@ -53,13 +52,13 @@ from beir_eval.comparison.validation import (
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.tables import markdown_list, records_csv
-from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
+from beir_eval.display.document import Document, Shown
+from beir_eval.display.tables import records_csv
+from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
     SettingError,
     check_choice,
-    escape_controls,
     first_few,
     needs_extra,
     shown,
@@ -81,7 +80,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
 
 
-class Comparison(Saved):
+class Comparison(Shown, Saved):
     """The result of a comparison of systems; frozen, saved as JSON.
 
     Attributes:
@@ -557,14 +556,20 @@ class Comparison(Saved):
         """
         return chance_table(self)
 
+    def document(self, queries: Mapping[str, str] | None = None) -> Document:
+        """Return verdicts, compact tables, at most six sentences, and the evidence as details.
+
+        Args:
+            queries: {query_id: text}, such as ``Dataset.queries``, to name the queries that lost
+                and gained most by their texts.
+        """
+        return document_of(self, queries)
+
     def to_markdown(self) -> str:
-        """Return warnings, gate, verdicts, means, differences and the rest as Markdown."""
-        warnings = self.warnings()
+        """Return warnings, the gate, verdicts, tables, sentences and all evidence as Markdown."""
         gate = f"{gate_markdown(self.gate, self.differences)}\n" if self.gate else ""
-        notes = markdown_list(self.notes()[len(warnings) :])
-        unjudged = f"{unjudged_section(self)}{ties_section(self)}"
-        sections = f"{to_markdown(self)}{unjudged}{likeness_section(self)}"
-        return f"{warnings_markdown(warnings)}{gate}{sections}\n{notes}"
+        content = replace(self.document(), warnings=()).markdown()
+        return f"{warnings_markdown(self.warnings())}{gate}{content}"
 
     def notes(self) -> list[str]:
         """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""
@@ -658,18 +663,9 @@ class Comparison(Saved):
             return forest_figure(self, name)
         return pair_figure(self, kind, name, *self._resolve_pair(system, against), texts=queries)
 
-    def _repr_html_(self) -> str:
-        tables = self.to_table().html() + self.differences_table().html()
-        return warnings_html(self.warnings()) + tables
-
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return (
             f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
             f"{len(self.query_ids)} queries)"
         )
-
-    def __str__(self) -> str:
-        """Return the warnings, the verdicts, a compact table for each measure and notes."""
-        warnings = "".join(f"warning: {escape_controls(text)}\n" for text in self.warnings())
-        return f"{warnings}{escape_controls(overview_of(self).text())}"

@@ -12,7 +12,6 @@ from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
     detectable_text,
-    difference_sentence,
     interval_cell_text,
     interval_heading,
     mean_interval_text,
@@ -21,7 +20,8 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
     test_text,
 )
-from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
+from beir_eval.display.tables import Cell, Table, latex_table, score_text
+from beir_eval.display.words import VERDICTS
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
     from beir_eval.comparison.result import Comparison
 
-#: By verdict against the baseline: the mark behind a mean, and its explanation.
-_MARKS = {
-    "better": ("▲", "better than the baseline"),
-    "worse": ("▼", "worse than the baseline"),
-    "equal": ("=", "equal to the baseline within the margin"),
-}
 _LETTERS = string.ascii_lowercase
 #: Up to so many systems have letters, more have ranks.
 _MOST_LETTERS = 10
@@ -49,8 +43,8 @@ def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
         verdict: "" if there is no verdict.
         cell_fields: further fields of ``Cell``, by keyword.
     """
-    mark, explanation = _MARKS.get(verdict, ("", ""))
-    return Cell(text, mark, verdict if mark else "", explanation, **cell_fields)
+    style = VERDICTS.get(verdict, VERDICTS["undecided"])
+    return Cell(text, style.mark, verdict if style.mark else "", style.explanation, **cell_fields)
 
 
 def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
@@ -325,19 +319,3 @@ def to_latex(comparison: Comparison) -> str:
     for sentence in common_headlines(comparison):
         caption += f" {sentence.text}."
     return latex_table(to_table(comparison), caption=caption, label="tab:comparison")
-
-
-def to_markdown(comparison: Comparison) -> str:
-    """Return the verdicts as a list and the tables of means and differences, as Markdown."""
-    margin = comparison.settings.margin
-    verdicts = markdown_list(
-        [
-            *(
-                difference_sentence(difference, margin)
-                for difference in shown_differences(comparison)
-            ),
-            *(sentence.text for sentence in common_headlines(comparison)),
-        ]
-    )
-    tables = f"{to_table(comparison).markdown()}\n\n{differences_table(comparison).markdown()}"
-    return f"{verdicts}\n{tables}\n"

@@ -89,13 +89,6 @@ def ties_table(comparison: Comparison) -> Table:
     )
 
 
-def ties_section(comparison: Comparison) -> str:
-    """Return the table as a section of Markdown; "" if no scores are equal."""
-    if not comparison.ties:
-        return ""
-    return f"\n### {TIES_TITLE}\n\n{ties_table(comparison).markdown()}\n"
-
-
 #: What the table shows.
 TIES_TITLE = "Means with other orders of equal scores"
 

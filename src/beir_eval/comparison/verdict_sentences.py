@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _CLOSE_TO_0 = 0.0001
 #: Ends of an interval that differ by no more than this, relative to them, are equal.
 _ROUNDING = 1e-12
+#: What the marks behind numbers mean.
+MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equal within the margin"
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
@@ -335,7 +337,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     if comparison.baseline is None:
         yield "the letters behind a mean name the systems that it is better than"
     else:
-        yield "▲ better than the baseline, ▼ worse, = equal within the margin"
+        yield MARKS_NOTE
     yield from common_notes(comparison)
     yield from further_notes(comparison)
 

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.display.words import VERDICTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     Row = Mapping[str, Any]
     Spec = dict[str, Any]
 
-#: The colour of each verdict: visible on white and on black, distinct for the colour-blind.
-COLOURS = {"better": "#2f7de1", "worse": "#d26a00", "equal": "#8a63d2", "undecided": "#808890"}
-SHAPES = {
-    "better": "triangle-right",
-    "worse": "triangle-left",
-    "equal": "square",
-    "undecided": "circle",
-}
+COLOURS = {verdict: style.colour for verdict, style in VERDICTS.items()}
+SHAPES = {verdict: style.shape for verdict, style in VERDICTS.items()}
 _NUMBERS = ("difference", "low", "high", "score", "against", "mean")
 
 

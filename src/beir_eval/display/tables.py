@@ -311,17 +311,23 @@ def _latex_character(character: str) -> str:
     return _LATEX_SYMBOLS.get(character, f"[U+{ord(character):04X}]")
 
 
+#: What begins a tag, a link, the address of one, or a mention of somebody.
+_ALIVE = re.compile(r"<(?!\d)|(?<=\])[(\[:]|:(?=//)|(?<=\bwww)\.|(?<!\w)@(?=\w)|@(?=[^\W\d])")
+#: What stands for it where a backslash does not help: a mention is looked for in the text shown.
+_INERT = {"<": "&lt;", "@": "@\u200b"}
+
+
 def markdown_text(text: str) -> str:
-    """Return text on one line, escaped so that it stays in its cell and begins no HTML tag.
+    r"""Return text on one line, escaped: it stays in its cell and begins no tag, link or mention.
 
     Control characters are shown as escapes: Markdown is often printed on a terminal. A "<" before
-    a digit begins no tag and stays.
+    a digit begins no tag and stays; so does an "@" before a digit or within a word.
 
-    >>> markdown_text("<1%, <b>")
-    '<1%, &lt;b>'
+    >>> markdown_text("<1%, <b>, nDCG@10, [a](https://b)")
+    '<1%, &lt;b>, nDCG@10, [a]\\(https\\://b)'
     """
-    flat = escape_controls(" ".join(text.split()))
-    return re.sub(r"<(?!\d)", "&lt;", flat.replace("\\", "\\\\").replace("|", "\\|"))
+    flat = escape_controls(" ".join(text.split())).replace("\\", "\\\\").replace("|", "\\|")
+    return _ALIVE.sub(lambda match: _INERT.get(match[0], f"\\{match[0]}"), flat)
 
 
 def markdown_list(sentences: Iterable[str]) -> str:

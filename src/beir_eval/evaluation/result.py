@@ -17,8 +17,9 @@ from beir_eval.core.ids import check_unicode
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.tables import Table, markdown_list, score_text
-from beir_eval.display.warning_texts import warnings_html, warnings_latex, warnings_markdown
+from beir_eval.display.document import Document, Shown
+from beir_eval.display.tables import Table, score_text
+from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import (
     NotEvaluatedError,
     ResultError,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
 
 
-class EvaluationResult(Saved):
+class EvaluationResult(Shown, Saved):
     """The scores of one run on one qrels; frozen, comparable with ``==``, saved as JSON.
 
     ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
@@ -422,11 +423,11 @@ class EvaluationResult(Saved):
         is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking
         return f"{name} *" if is_beyond else name
 
-    def to_markdown(self) -> str:
-        """Return the warnings, the table of means and the notes, as markdown."""
-        warnings, table = self.warnings(), self.to_table().markdown()
-        notes = markdown_list(self.notes()[len(warnings) :])
-        return f"{warnings_markdown(warnings)}{table}\n\n{notes}"
+    def document(self) -> Document:
+        """Return the means and what was counted."""
+        warnings = warnings_on(self)
+        notes = notes_on(self)[len(warnings) :]
+        return Document(warnings=warnings, tables=[self.to_table], notes=notes)
 
     def to_latex(self) -> str:
         """Return the warnings as comments, and the table of means as LaTeX (booktabs)."""
@@ -457,11 +458,6 @@ class EvaluationResult(Saved):
         )
         return query_scores(rows, measure=name, system=self.name)
 
-    def _repr_html_(self) -> str:
-        warnings = self.warnings()
-        notes = Table(("counted",), [(note,) for note in self.notes()[len(warnings) :]])
-        return warnings_html(warnings) + self.to_table().html() + notes.html()
-
     def warnings(self) -> list[str]:
         """Return what a reader must know before the scores: mostly nothing, an empty list.
 
@@ -470,10 +466,6 @@ class EvaluationResult(Saved):
         queries and over those that the run has.
         """
         return warnings_on(self)
-
-    def notes(self) -> list[str]:
-        """Return the warnings, then the counts in sentences; ties and the like only if any."""
-        return notes_on(self)
 
     def __repr__(self) -> str:
         """Return the name and the size, not the content."""

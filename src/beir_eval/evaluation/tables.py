@@ -6,8 +6,9 @@ import math
 import statistics
 from typing import TYPE_CHECKING
 
-from beir_eval.display.tables import Cell, Table, latex_table, markdown_list, score_text
-from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
+from beir_eval.display.document import Document
+from beir_eval.display.tables import Cell, Table, latex_table, score_text
+from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.evaluation.side_by_side import (
     labelled_means,
     shared_measures,
@@ -161,8 +162,10 @@ def _one_result_table(result: EvaluationResult) -> Table:
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
     warnings = shared_warnings(results)
-    notes = markdown_list(shared_notes(results)[len(warnings) :])
-    return f"{warnings_markdown(warnings)}{means_table(results).markdown()}\n\n{notes}"
+    notes = shared_notes(results)[len(warnings) :]
+    return Document(
+        warnings=warnings, tables=[lambda: means_table(results)], notes=notes
+    ).markdown()
 
 
 def to_latex(results: Sequence[EvaluationResult], measures: Sequence[str] | None = None) -> str:

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.charts import forest_of_slices
-from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence
-from beir_eval.display.tables import Table
+from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.display.document import Sentence
+from beir_eval.display.tables import Table, without_repeated_columns
 from beir_eval.report.narrative import Evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.display.document import Document
     from beir_eval.display.figure import Figure
 
-#: The most rows of a figure, of a table of differences, and the most cells of another table.
+#: The most rows of a figure, verdicts in sentences, and cells of a table.
 _MOST_ROWS = 60
-_MOST_DIFFERENCES = 2_000
-_MOST_CELLS = 10_000
+_MOST_SENTENCES = 2_000
+_MOST_CELLS = 20_000
 
 
 class Section(NamedTuple):
-    """The content of a section.
+    """A section of the page.
 
     Attributes:
-        content: the variables of the template.
-        figures: {key: figure} of the figures that the content names.
+        heading: its heading.
+        sentences: the conclusions.
+        captions: the keys and captions of its figures.
+        figures: {key: figure}.
+        tables: (table, caption) of each table.
+        notes: how to read it.
         warnings: what a reader must know before the verdicts.
         notices: sentences on what is left out.
     """
 
-    content: dict[str, Any]
+    heading: str
+    sentences: Sequence[Sentence]
+    captions: list[dict[str, str]]
     figures: dict[str, Figure]
-    warnings: list[str]
+    tables: list[tuple[Table, str]]
+    notes: Sequence[str]
+    warnings: Sequence[str]
     notices: list[str]
 
 
@@ -49,71 +62,71 @@ def slices_section(sliced: SlicedComparison) -> Section:
             for index, measure in enumerate(sliced.measures)
             if any(measure not in slice_.too_small for slice_ in sliced.slices)
         }
-    notices: list[str] = []
-    means = sliced.to_table()
-    most_means = max(1, _MOST_CELLS // len(means.header))
-    differences, caption = _differences_by_slice(sliced)
-    content = {
-        "interactions": sliced.interaction_sentences(),
-        "tests": _first_rows(
-            sliced.interactions_table(), _MOST_DIFFERENCES, "tests of all slices", notices
-        ),
-        "figures": captioned(figures),
-        "means": _first_rows(means, most_means, "means within slices", notices),
-        "differences": _first_rows(
-            differences, _MOST_DIFFERENCES, "differences within slices", notices
-        ),
-        "differences_caption": caption,
-        "notes": sliced.notes()[len(sliced.warnings()) :],
-    }
-    return Section(content, figures, sliced.warnings(), notices)
-
-
-def _differences_by_slice(sliced: SlicedComparison) -> tuple[Table, str]:
-    """Return the differences and a caption, which names the systems that are in every row."""
-    table = sliced.differences_table()
-    constant = set()
-    caption = "Every difference by slice"
-    if len(sliced.systems) == 2 and table.rows:  # noqa: PLR2004 - a pair
-        constant = {"system", "against"}
-        system, against = (
-            table.rows[0][table.header.index(name)] for name in ("system", "against")
-        )
-        caption = f"{caption}: {system} − {against}"
-    elif sliced.baseline is not None:
-        constant = {"against"}
-        caption = f"{caption}, against {sliced.baseline}"
-    kept = [index for index, name in enumerate(table.header) if name not in constant]
-    return (
-        Table(
-            [table.header[index] for index in kept],
-            [[row[index] for index in kept] for row in table.rows],
-        ),
-        caption,
-    )
+    return _section(sliced.document(), figures, "Means by slice")
 
 
 def across_section(across: AcrossDatasets) -> Section:
-    """Return averages, differences and means by data set."""
+    """Return averages, differences and means by data set; the verdicts begin the page."""
     figures = {"across": across.plot(most=_MOST_ROWS)} if across.differences else {}
-    notices: list[str] = []
-    content = {
-        "figures": captioned(figures),
-        "averages": across.to_table(),
-        "differences": _first_rows(
-            across.differences_table(), _MOST_DIFFERENCES, "differences of averages", notices
-        ),
-        "datasets": across.datasets_table(),
-        "notes": across.notes()[len(across.warnings()) :],
+    caption = (
+        "Averages with intervals, ranks, and the share of resamples in which a system is first"
+    )
+    return _section(replace(across.document(), sentences=()), figures, caption)
+
+
+def curve_section(curve: CheckpointCurve) -> Section:
+    """Return the conclusions, the figures and the table of a checkpoint curve."""
+    figures = {
+        f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
     }
-    return Section(content, figures, across.warnings(), notices)
+    return _section(curve.document(), figures, "The curve")
+
+
+def _section(document: Document, figures: dict[str, Figure], caption: str) -> Section:
+    """Return a document with its details as a section.
+
+    Args:
+        document: what the section shows.
+        figures: {key: figure}.
+        caption: that of the first table; others have the headings of the details.
+    """
+    captioned_tables = [(make(), caption) for make in document.tables] + [
+        (make(), detail.heading) for detail in document.details() for make in detail.tables
+    ]
+    notices: list[str] = []
+    tables = [
+        _without_constants(_first_rows(table, name, notices), name)
+        for table, name in captioned_tables
+        if table.rows
+    ]
+    return Section(
+        document.heading,
+        document.sentences[:_MOST_SENTENCES],
+        captioned(figures),
+        figures,
+        tables,
+        document.notes,
+        document.warnings,
+        notices,
+    )
+
+
+def _without_constants(table: Table, caption: str) -> tuple[Table, str]:
+    """Return a table without the columns of systems that are the same in every row; they are named.
+
+    >>> table = Table(("slice", "system", "against"), [("a", "x", "y"), ("b", "x", "y")])
+    >>> _without_constants(table, "Differences")[1]
+    'Differences: system x, against y in every row'
+    """
+    [shown], left_out = without_repeated_columns([table], ("system", "against"))
+    values = ", ".join(f"{name} {value}" for name, value in left_out.items())
+    return shown, f"{caption}: {values} in every row" if values else caption
 
 
 def across_evidence(across: AcrossDatasets) -> Evidence:
     """Return the verdict on every average as a sentence, and what the verdicts leave out."""
     sentences = [
-        VerdictSentence(text, verdict)
-        for text, verdict in across.verdict_sentences()[:_MOST_DIFFERENCES]
+        Sentence(text, verdict) for text, verdict in across.verdict_sentences()[:_MOST_SENTENCES]
     ]
     cautions = [
         f"{name} is not part of these averages: no result of {', '.join(systems)}"
@@ -122,19 +135,6 @@ def across_evidence(across: AcrossDatasets) -> Evidence:
     if len(sentences) > MOST_NAMED:
         return Evidence([], cautions, sentences, [])
     return Evidence(sentences, cautions, [], [])
-
-
-def curve_section(curve: CheckpointCurve) -> Section:
-    """Return the figures, conclusions and table of a checkpoint curve."""
-    figures = {
-        f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
-    }
-    content = {
-        "figures": captioned(figures),
-        "notes": curve.notes()[len(curve.warnings()) :],
-        "table": curve.to_table(),
-    }
-    return Section(content, figures, curve.warnings(), [])
 
 
 def captioned(figures: dict[str, Figure]) -> list[dict[str, str]]:
@@ -151,8 +151,9 @@ def _as_sentence(caption: str) -> str:
     return caption[:1].upper() + caption[1:] if first_word.islower() else caption
 
 
-def _first_rows(table: Table, most: int, what: str, notices: list[str]) -> Table:
+def _first_rows(table: Table, what: str, notices: list[str]) -> Table:
     """Return the first rows of a table that is too long; a notice says so."""
+    most = max(1, _MOST_CELLS // len(table.header))
     if len(table.rows) <= most:
         return table
     notices.append(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
-from beir_eval.comparison.headlines import MOST_NAMED, VerdictSentence, headline
+from beir_eval.comparison.headlines import MOST_NAMED, headline
 from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ DIFFERENCE_NOTES = (
 # The verdict
 
 
-def headline_of_report(comparison: Comparison) -> VerdictSentence:
+def headline_of_report(comparison: Comparison) -> Sentence:
     """Return the verdicts on the first measure in one sentence.
 
     It has the colour of "undecided" if verdicts are other over the queries that all systems have.
@@ -46,7 +47,7 @@ def headline_of_report(comparison: Comparison) -> VerdictSentence:
         for differences in (comparison.differences, on_common.differences)
     )
     verdict = sentence.verdict if over_all == over_common else "undecided"
-    return VerdictSentence(sentence.text, verdict)
+    return Sentence(sentence.text, verdict)
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,9 @@ class Evidence:
         rest_cautions: the other cautions, folded.
     """
 
-    first: list[VerdictSentence]
+    first: list[Sentence]
     first_cautions: list[str]
-    rest: list[VerdictSentence]
+    rest: list[Sentence]
     rest_cautions: list[str]
 
 
@@ -72,7 +73,7 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
     verdicts = [
         (
             difference.measure,
-            VerdictSentence(difference_sentence(difference, margin), difference.verdict),
+            Sentence(difference_sentence(difference, margin), difference.verdict),
         )
         for difference in comparison.differences
     ]
@@ -117,8 +118,8 @@ def interval_notes(comparison: Comparison) -> list[str]:
 class GateSummary:
     """The outcome of the gate as a heading, and a sentence for each check."""
 
-    heading: VerdictSentence
-    checks: list[VerdictSentence]
+    heading: Sentence
+    checks: list[Sentence]
 
 
 def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
@@ -126,9 +127,9 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
     if not checks:
         return None
     return GateSummary(
-        VerdictSentence(gate_heading(checks), _GATE_VERDICTS[gate_outcome(checks)]),
+        Sentence(gate_heading(checks), _GATE_VERDICTS[gate_outcome(checks)]),
         [
-            VerdictSentence(
+            Sentence(
                 f"{OUTCOME_WORDS[check.outcome]}: {check.reason}", _GATE_VERDICTS[check.outcome]
             )
             for check in checks

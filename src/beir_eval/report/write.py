@@ -156,7 +156,7 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     }
     figures: dict[str, Figure] = content.pop("figures")
     for key, section in sections.items():
-        content[key] = None if section is None else section.content
+        content[key] = section
         if section is not None:
             figures |= section.figures
             notices += section.notices
@@ -400,10 +400,10 @@ def _benchmark_content(
     ]
     figure = charts.datasets(rows, measure=name)
     content = _EMPTY_CONTENT | {
-        "warnings": benchmark.warnings(),
+        "warnings": [*benchmark.warnings(), *benchmark.failure_sentences()],
         "means": means_table.means_of_benchmark(benchmark, name),
         "overview_figures": captioned({"datasets": figure}),
-        "counted": benchmark.notes(),
+        "counted": benchmark.notes()[len(benchmark.warnings()) :],
         "provenance": narrative.provenance_rows(results, None),
         "figures": {"datasets": figure},
     }

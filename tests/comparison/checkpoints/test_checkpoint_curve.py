@@ -141,7 +141,7 @@ def test_a_row_that_is_far_better_has_no_bias():
 def test_the_text_warns_that_the_highest_mean_is_too_high():
     result = checkpoint_curve(results())
     outcome = result.outcome(MEASURE)
-    note = result.notes()[0]
+    note = result.document().sentences[0].text
     for words in ("highest of 5", "too high", f"{outcome.score:.4f}", f"{outcome.bias:.4f}"):
         assert words in note
     assert note in result.to_markdown()
@@ -149,7 +149,7 @@ def test_the_text_warns_that_the_highest_mean_is_too_high():
 
 def test_a_bias_of_zero_is_printed_as_an_estimate_below_the_last_digit():
     scores = np.array([[0.1], [0.9]]) + RNG.random((2, 20)) / 20
-    assert "less than 0.0001" in checkpoint_curve(results(scores)).notes()[0]
+    assert "less than 0.0001" in checkpoint_curve(results(scores)).document().sentences[0].text
 
 
 # The unbeaten step: the first that no later one beats
@@ -259,7 +259,10 @@ def test_a_run_has_settled_if_a_later_gain_of_the_margin_is_detectable(
     outcome = result.outcome(MEASURE)
     assert (outcome.settled == outcome.unbeaten) == has_settled
     assert (outcome.why_not_settled is None) == has_settled
-    assert f"{MEASURE}: settled at step 100 (model-step100)" in result.notes()[1] or not has_settled
+    assert (
+        f"{MEASURE}: settled at step 100 (model-step100)" in result.document().sentences[1].text
+        or not has_settled
+    )
     mark = "●" if has_settled else "○"
     assert result.to_table().rows[0][2].endswith(mark)
 
@@ -293,7 +296,7 @@ def test_a_run_that_may_have_improved_unnoticed_says_which_gain_was_too_small_to
         outcome.why_not_settled,
         "not known",
     ):
-        assert words in result.notes()[1]
+        assert words in result.document().sentences[1].text
 
 
 def test_no_sensitivity_is_claimed_where_few_queries_differ_or_the_draws_are_too_few():

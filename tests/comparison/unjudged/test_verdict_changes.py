@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.comparison.unjudged.tables import UNJUDGED_TITLE
 from beir_eval.comparison.unjudged.verdict_changes import ratio_of, smallest_ratio
 from beir_eval.errors import NotEvaluatedError
 
@@ -258,7 +259,7 @@ def test_the_analysis_is_left_out_on_request():
     run = {"q1": {"r": 1.0, "x": 0.5}, "q2": {"r": 1.0}}
     comparison = compare_runs(qrels, {"a": run, "b": run}, "MRR", unjudged=False, likeness_k=None)
     assert (comparison.unjudged, comparison.to_judge, comparison.ties) == (None, None, ())
-    assert "###" not in comparison.to_markdown()
+    assert UNJUDGED_TITLE not in comparison.to_markdown()
 
 
 def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):

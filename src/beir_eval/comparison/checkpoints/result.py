@@ -26,9 +26,9 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
-from beir_eval.display.tables import Table, markdown_list, records_csv, score_text
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, escape_controls, first_few
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale
 
@@ -120,7 +120,7 @@ class Outcome(BaseModel):
     higher_is_better: bool = True
 
 
-class CheckpointCurve(Saved):
+class CheckpointCurve(Shown, Saved):
     """Scores and verdicts of a training run over its steps; frozen, saved as JSON.
 
     Attributes:
@@ -227,10 +227,6 @@ class CheckpointCurve(Saved):
 
     # Other shapes
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the conclusions, as ``Comparison.warnings``."""
-        return warnings_of(self.coverage)
-
     def to_table(self) -> Table:
         """Return a table of checkpoints × measures: each mean with its interval.
 
@@ -257,11 +253,18 @@ class CheckpointCurve(Saved):
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 
-    def to_markdown(self) -> str:
-        """Return warnings, conclusions, the curve, changes by step and notes as markdown."""
-        tables = f"{self.to_table().markdown()}\n\n{self._changes_table().markdown()}"
-        conclusions = warnings_markdown(self.warnings()) + markdown_list(self._sentences())
-        return f"{conclusions}\n{tables}\n\n{markdown_list(self._notes())}"
+    def document(self) -> Document:
+        """Return the conclusions, the curve, changes from step to step and notes."""
+        return Document(
+            heading="From checkpoint to checkpoint",
+            warnings=warnings_of(self.coverage),
+            sentences=list(map(Sentence, self._sentences())),
+            tables=[self.to_table],
+            notes=list(self._notes()),
+            details=lambda: [
+                Document(heading="Each checkpoint and the one before", tables=[self._changes_table])
+            ],
+        )
 
     def _changes_table(self) -> Table:
         """Return a table of the differences between each checkpoint and the one before it."""
@@ -280,10 +283,6 @@ class CheckpointCurve(Saved):
         """
         systems = ((point.name,) for point in self.points)
         return with_warning_column(records_csv(self.points), self.coverage, systems)
-
-    def notes(self) -> list[str]:
-        """Return the warnings, the conclusions as sentences, and notes to read the tables."""
-        return [*self.warnings(), *self._sentences(), *self._notes()]
 
     def _sentences(self) -> Iterator[str]:
         """Yield two sentences for each measure: the best step, and whether improvement ended."""
@@ -356,18 +355,9 @@ class CheckpointCurve(Saved):
         ]
         return charts.curve(rows, measure=name, level=1 - self.settings.alpha)
 
-    def _repr_html_(self) -> str:
-        return warnings_html(self.warnings()) + self.to_table().html()
-
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
-
-    def __str__(self) -> str:
-        """Return the warnings, the conclusions, the curve and notes."""
-        lines = [*(f"warning: {warning}" for warning in self.warnings()), *self._sentences()]
-        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
-        return escape_controls("\n\n".join(parts))
 
 
 def _settled_sentence(outcome: Outcome, margin: float) -> str:

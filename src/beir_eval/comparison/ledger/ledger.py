@@ -19,13 +19,13 @@ from beir_eval.comparison.ledger.records import LedgerHeader, LedgerSettings, Lo
 from beir_eval.comparison.verdict_sentences import measure_text, signed_text, source_notes
 from beir_eval.core.ids import id_text
 from beir_eval.core.paths import as_path
-from beir_eval.display.tables import Cell, Table, markdown_list
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Cell, Table
+from beir_eval.display.words import VERDICTS
 from beir_eval.errors import (
     ResultError,
     SettingError,
     check_name,
-    escape_controls,
     shown,
 )
 from beir_eval.evaluation.result import EvaluationResult
@@ -46,12 +46,11 @@ if TYPE_CHECKING:
     from beir_eval.significance.spending import Crossing, Flips
 
 #: The marks of verdicts in the table.
-_MARKS = {"better": "▲", "worse": "▼"}
 #: The hexadecimal digits of a hash that a message shows.
 _DIGITS_SHOWN = 12
 
 
-class Ledger:
+class Ledger(Shown):
     """A file that records each look at a test set during a training run, with its verdict.
 
     Each look tests a checkpoint against the same baseline, on the same queries. With a test at .05
@@ -354,25 +353,9 @@ class Ledger:
 
     # Other shapes
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the verdicts: missing queries, unmatched ids."""
-        return self._warnings(self.looks)
-
-    def _warnings(self, looks: Sequence[Look]) -> list[str]:
-        coverage = coverage_of({self.baseline.name: [self.baseline]}, [self.measure])
-        return [
-            *warnings_of(coverage),
-            *(sentence for look in looks for sentence in look.warnings),
-        ]
-
     def to_table(self) -> Table:
         """Return a table of all looks: difference, t, the t that decides, and the verdict."""
         return _table_of(self.looks)
-
-    def notes(self) -> list[str]:
-        """Return the warnings, and notes on what the verdicts cover."""
-        looks = self.looks
-        return [*self._warnings(looks), *self._notes(looks)]
 
     def _notes(self, looks: Sequence[Look]) -> list[str]:
         settings, scale = self.settings, self._header.scale
@@ -395,29 +378,23 @@ class Ledger:
             notes.append("t has the sign of the difference: below 0 is better")
         return notes
 
-    def to_markdown(self) -> str:
-        """Return warnings, the table and notes as Markdown."""
+    def document(self) -> Document:
+        """Return a table of all looks, and what the verdicts cover."""
         looks = self.looks
-        warnings = warnings_markdown(self._warnings(looks))
-        notes = markdown_list(self._notes(looks))
-        return f"{warnings}{self.heading}\n\n{_table_of(looks).markdown()}\n\n{notes}"
+        coverage = coverage_of({self.baseline.name: [self.baseline]}, [self.measure])
+        warnings = [sentence for look in looks for sentence in look.warnings]
+        return Document(
+            warnings=[*warnings_of(coverage), *warnings],
+            sentences=[Sentence(self.heading)],
+            tables=[lambda: _table_of(looks)],
+            notes=self._notes(looks),
+        )
 
     @property
     def heading(self) -> str:
         """The heading of the table: the measure, its direction, and the baseline."""
         measure = measure_text(self.measure, higher_is_better=self._header.scale.higher_is_better)
         return f"{measure}, each checkpoint against {self.baseline.name}"
-
-    def _repr_html_(self) -> str:
-        looks = self.looks
-        return warnings_html(self._warnings(looks)) + _table_of(looks).html(self.heading)
-
-    def __str__(self) -> str:
-        """Return the warnings, the looks as a table, and notes."""
-        looks = self.looks
-        warnings = [f"warning: {text}" for text in self._warnings(looks)]
-        lines = [*warnings, self.heading, _table_of(looks).text(), *self._notes(looks)]
-        return escape_controls("\n".join(lines))
 
     def __repr__(self) -> str:
         """Return the class, the file and the measure, not the looks."""
@@ -431,7 +408,7 @@ def _table_of(looks: Sequence[Look]) -> Table:
             (
                 f"{look.number}",
                 look.step,
-                Cell(signed_text(look.difference), _MARKS.get(look.verdict, ""), look.verdict),
+                Cell(signed_text(look.difference), VERDICTS[look.verdict].mark, look.verdict),
                 look.t_text,
                 look.critical_text,
                 f"{look.wins}/{look.ties}/{look.losses}",

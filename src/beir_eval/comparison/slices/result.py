@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from itertools import product
+from itertools import product, starmap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
@@ -25,6 +24,7 @@ from beir_eval.comparison.validation import (
     pairs_of,
 )
 from beir_eval.comparison.verdict_sentences import (
+    MARKS_NOTE,
     difference_sentence,
     interval_notes,
     left_out_notes,
@@ -32,9 +32,9 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.tables import Cell, Table, csv_text, markdown_list, score_text
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import NotEvaluatedError, escape_controls, first_few, shown
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Cell, Table, csv_text, score_text
+from beir_eval.errors import NotEvaluatedError, first_few, shown
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale
 
@@ -66,7 +66,7 @@ class Slice(BaseModel):
     differences: tuple[Difference, ...]
 
 
-class SlicedComparison(Saved):
+class SlicedComparison(Shown, Saved):
     """Means and verdicts of systems within slices of the queries; frozen, saved as JSON.
 
     Attributes:
@@ -166,10 +166,6 @@ class SlicedComparison(Saved):
 
     # Other shapes
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the verdicts, as ``Comparison.warnings``."""
-        return warnings_of(self.coverage)
-
     def to_table(self) -> Table:
         """Return a table with a row for each slice and measure, and a column for each system.
 
@@ -210,20 +206,23 @@ class SlicedComparison(Saved):
         """Return a slice's name in tables: its label, with the column if there are several."""
         return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
-    def to_markdown(self) -> str:
-        """Return warnings, sentences, means, tests and notes as GitHub-flavoured markdown.
-
-        The sentences say first whether gains differ between slices, then what is better or worse.
-        """
-        sentences = markdown_list(
-            [*self.interaction_sentences(), *(text for text, _ in self.verdict_sentences())]
+    def document(self) -> Document:
+        """Return whether gains differ between slices, verdicts, means, tests and notes."""
+        sentences = [
+            *map(Sentence, self.interaction_sentences()),
+            *starmap(Sentence, self.verdict_sentences()),
+        ]
+        tests = [self.interactions_table] if len(self.interactions) > 1 else []
+        return Document(
+            heading="Within slices of the queries",
+            warnings=warnings_of(self.coverage),
+            sentences=sentences,
+            tables=[self.to_table],
+            notes=list(self._notes()),
+            details=lambda: [
+                Document(heading="The evidence by slice", tables=[*tests, self.differences_table])
+            ],
         )
-        tables = [self.to_table(), self.differences_table()]
-        if len(self.interactions) > 1:
-            tables.insert(0, self.interactions_table())
-        content = "\n\n".join(table.markdown() for table in tables)
-        first = f"{warnings_markdown(self.warnings())}{sentences}"
-        return f"{first}\n{content}\n\n{markdown_list(self._notes())}"
 
     def interaction_sentences(self) -> list[str]:
         """Return whether gains differ between slices, and what verdicts of slices do not say."""
@@ -319,10 +318,6 @@ class SlicedComparison(Saved):
             systems_of_rows += [()] * len(slice_.too_small)
         return with_warning_column(csv_text(rows), self.coverage, systems_of_rows)
 
-    def notes(self) -> list[str]:
-        """Return the warnings, then notes to read the tables: corrections, marks, small slices."""
-        return [*self.warnings(), *self._notes()]
-
     def _notes(self) -> Iterator[str]:
         settings = self.settings
         if any(mean.repeats > 1 for slice_ in self.slices for mean in slice_.means):
@@ -342,7 +337,7 @@ class SlicedComparison(Saved):
         num_differences = sum(len(slice_.differences) for slice_ in self.slices)
         yield from interval_notes(settings, num_differences // len(self.measures))
         yield (
-            "▲ better than the baseline, ▼ worse, = equal within the margin"
+            MARKS_NOTE
             if self.baseline is not None
             else "> names the systems that this system is better than"
         )
@@ -360,20 +355,6 @@ class SlicedComparison(Saved):
         yield from source_notes(self.systems, self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)
 
-    def _repr_html_(self) -> str:
-        sentences = "".join(
-            f"<p>{html.escape(sentence)}</p>\n" for sentence in self.interaction_sentences()
-        )
-        return f"{warnings_html(self.warnings())}{sentences}{self.to_table().html()}"
-
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""
         return f"SlicedComparison({len(self.to_table().rows)} rows)"
-
-    def __str__(self) -> str:
-        """Return the warnings, whether gains differ between slices, verdicts, means and notes."""
-        warnings = [f"warning: {warning}" for warning in self.warnings()]
-        verdicts = [sentence for sentence, _ in self.verdict_sentences()]
-        lines = [*warnings, *self.interaction_sentences(), *verdicts]
-        parts = ["\n".join(lines), self.to_table().text(), "\n".join(self._notes())]
-        return escape_controls("\n\n".join(parts))

@@ -35,13 +35,6 @@ def unjudged_table(comparison: Comparison) -> Table:
     return Table(_COLUMNS, [_cells(effect) for effect in comparison.unjudged or ()])
 
 
-def unjudged_section(comparison: Comparison) -> str:
-    """Return the table as a section of Markdown; "" if nothing is known of unjudged documents."""
-    if not comparison.unjudged:
-        return ""
-    return f"\n### {UNJUDGED_TITLE}\n\n{unjudged_table(comparison).markdown()}\n"
-
-
 def unjudged_summary(comparison: Comparison) -> str:
     """Return how many verdicts unjudged documents could change; "" if nothing is known of them."""
     effects = comparison.unjudged or ()

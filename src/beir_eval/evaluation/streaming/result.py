@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from beir_eval.core.arrays import exact_layers
+from beir_eval.display.document import Document, Shown
 from beir_eval.errors import NotEvaluatedError, ResultError, check_choice
-from beir_eval.evaluation.coverage import warnings_on
-from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.query_scores import QueryCounts, check_missing, cutoffs_of
 from beir_eval.evaluation.records import Counted
 from beir_eval.evaluation.result import EvaluationResult
@@ -136,7 +135,7 @@ class _Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StreamedResult:
+class StreamedResult(Shown):
     """The means, counts and notes of one run; the scores of each query are in its score table.
 
     ``result["nDCG@10"]`` is the mean, with the bits of that of ``evaluate``. ``load()`` returns the
@@ -289,21 +288,13 @@ class StreamedResult:
         """
         return EvaluationResult.label(self._as_result, name)
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the scores: mostly nothing, an empty list."""
-        return warnings_on(self._as_result)
-
-    def notes(self) -> list[str]:
-        """Return the warnings, then the counts in sentences; ties and the like only if any."""
-        return notes_on(self._as_result)
+    def document(self) -> Document:
+        """Return the means and what was counted."""
+        return EvaluationResult.document(self._as_result)
 
     def to_table(self) -> Table:
         """Return a table of the means and of the number of queries that each is taken over."""
         return EvaluationResult.to_table(self._as_result)
-
-    def to_markdown(self) -> str:
-        """Return the warnings, the table of means and the notes, as Markdown."""
-        return EvaluationResult.to_markdown(self._as_result)
 
     def __str__(self) -> str:
         """Return the warnings and the means as plain text."""

@@ -1,0 +1,144 @@
+"""``Document``: what a result shows, as plain text, Markdown and HTML.
+
+A result fills the slots of its document once, and the order of the slots is that of every output:
+what a reader must know first, the conclusions, the tables, and how to read them. ``print``, the
+terminal, notebooks, Markdown and the report show all of it; details are for Markdown, ``--detail``
+and the report.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from beir_eval.display.tables import markdown_list, markdown_text
+from beir_eval.display.warning_texts import warnings_html, warnings_markdown
+from beir_eval.errors import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from beir_eval.display.tables import Table
+
+
+class Sentence(NamedTuple):
+    """A conclusion in one sentence, and its verdict, which sets its colour; "" for none."""
+
+    text: str
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a result shows, in reading order.
+
+    Attributes:
+        heading: what it is about; shown where documents follow each other.
+        warnings: what a reader must know first.
+        sentences: the conclusions.
+        tables: the tables, each made when it is shown.
+        notes: how to read what is above: methods, marks, what was left out.
+        details: makes the documents that only some outputs show.
+    """
+
+    heading: str = ""
+    warnings: Sequence[str] = ()
+    sentences: Sequence[Sentence] = ()
+    tables: Sequence[Callable[[], Table]] = ()
+    notes: Sequence[str] = ()
+    details: Callable[[], Iterable[Document]] = tuple
+
+    def text(self) -> str:
+        """Return the document without details as plain text, each sentence on a line of its own."""
+        warnings = [f"warning: {one_line(text)}" for text in self.warnings]
+        parts = [
+            "\n".join([*warnings, *(one_line(text) for text, _ in self.sentences)]),
+            *(make().text() for make in self.tables),
+            "\n".join(map(one_line, self.notes)),
+        ]
+        return "\n\n".join(filter(None, parts))
+
+    def markdown(self, depth: int = 3) -> str:
+        """Return the whole document as GitHub-flavoured Markdown.
+
+        Args:
+            depth: the level of the headings of details.
+        """
+        parts = [
+            warnings_markdown(self.warnings).rstrip("\n"),
+            markdown_list(text for text, _ in self.sentences).rstrip("\n"),
+            *(make().markdown() for make in self.tables),
+            markdown_list(self.notes).rstrip("\n"),
+            *(
+                f"{'#' * depth} {markdown_text(detail.heading)}\n\n"
+                f"{detail.markdown(depth + 1).rstrip()}"
+                for detail in self.details()
+            ),
+        ]
+        return "\n\n".join(filter(None, parts)) + "\n"
+
+    def html(self) -> str:
+        """Return the document without details as HTML for a notebook, all text escaped."""
+        sentences = [f"<p>{html.escape(text)}</p>\n" for text, _ in self.sentences]
+        notes = "".join(f"<li>{html.escape(note)}</li>\n" for note in self.notes)
+        return "".join(
+            [
+                warnings_html(self.warnings),
+                *sentences,
+                *(make().html() for make in self.tables),
+                f"<ul>{notes}</ul>\n" if notes else "",
+            ]
+        )
+
+
+def joined(documents: Iterable[Document]) -> list[Document]:
+    """Return documents that follow each other, each warning and each note the first time only."""
+    shown: list[Document] = []
+    seen: set[str] = set()
+    for document in documents:
+        warnings, notes = (
+            [text for text in texts if text not in seen]
+            for texts in (document.warnings, document.notes)
+        )
+        shown.append(replace(document, warnings=warnings, notes=notes))
+        seen.update(document.warnings, document.notes)
+    return shown
+
+
+def markdown_of(documents: Iterable[Document]) -> str:
+    """Return documents that follow each other as Markdown, each below its heading if it has one."""
+    return "\n".join(
+        f"## {markdown_text(document.heading)}\n\n{document.markdown()}"
+        if document.heading
+        else document.markdown()
+        for document in joined(documents)
+    )
+
+
+class Shown:
+    """A result that is shown as a document; its outputs are those of the document."""
+
+    def document(self) -> Document:
+        """Return what the result shows: warnings, conclusions, tables and notes."""
+        raise NotImplementedError
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the conclusions; mostly an empty list."""
+        return list(self.document().warnings)
+
+    def notes(self) -> list[str]:
+        """Return the warnings, then how to read the tables: methods, marks, what was left out."""
+        document = self.document()
+        return [*document.warnings, *document.notes]
+
+    def to_markdown(self) -> str:
+        """Return warnings, conclusions, tables, notes and details as GitHub-flavoured Markdown."""
+        return self.document().markdown()
+
+    def _repr_html_(self) -> str:
+        return self.document().html()
+
+    def __str__(self) -> str:
+        """Return warnings, conclusions, tables and notes as plain text."""
+        return self.document().text()

@@ -1,0 +1,165 @@
+"""Every output of every result shows the same warnings and conclusions, and each of them once."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.text import Text
+
+from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stream
+from beir_eval.benchmark import BenchmarkResult, compare_benchmark
+from beir_eval.cli import console as console_module
+from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.comparison.ledger import Ledger
+from beir_eval.display.document import Document, Sentence, joined, markdown_of
+from beir_eval.display.tables import Table, markdown_text
+from beir_eval.display.words import VERDICTS
+from ledger_results import BASELINE, checkpoint, with_hash
+
+QRELS = {f"q{number:02}": {"a": 1, "x": 0} for number in range(24)}
+WHOLE = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
+WORSE = {query: {"x": 2.0, "a": 1.0} for query in QRELS}
+#: A third of the queries, and one that is not judged: a warning and a note.
+PARTIAL = {query: {"a": 1.0} for query in list(QRELS)[:8]} | {"other": {"a": 1.0}}
+NAMES = ("EvaluationResult", "StreamedResult", "Comparison", "SlicedComparison", "CheckpointCurve")
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    """Return {class: result} of a result of each class, each with something to warn of."""
+    folder = tmp_path_factory.mktemp("shown")
+    runs = {"step 1": PARTIAL, "step 2": WHOLE, "step 3": WORSE}
+    results = [evaluate(QRELS, run, ["MRR", "nDCG@10"], name=name) for name, run in runs.items()]
+    lines = [f"{query} Q0 a 1 1.0 t\n" for query in PARTIAL]
+    (folder / "run.trec").write_text("".join(lines))
+    labels = {"half": {query: int(query[1:]) % 2 for query in QRELS}}
+    benchmark = BenchmarkResult(
+        {result.name: {"set": result, "other": result} for result in results},
+        {"broken": {"set": "RunError: <line> 3"}},
+        {"set": None, "other": None},
+        {"set": "test", "other": "dev"},
+    )
+    ledger = Ledger(folder / "ledger.jsonl", with_hash(BASELINE, "base"), "nDCG@10", draws=200)
+    ledger.record(checkpoint(3))
+    made = [
+        results[0],
+        evaluate_stream(QRELS, folder / "run.trec", ["MRR"], progress=False),
+        compare_runs(QRELS, runs, ["MRR", "nDCG@10"]),
+        compare_slices(results, labels, draws=200),
+        checkpoint_curve(results, draws=200),
+        benchmark,
+        compare_benchmark(benchmark, draws=200),
+        ledger,
+    ]
+    return {type(result).__name__: result for result in made}
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Return a function that returns what the terminal shows of a document, in wide lines."""
+
+    def text_of(document):
+        texts = []
+        monkeypatch.setattr(console_module.console, "print", lambda *parts: texts.extend(parts))
+        monkeypatch.setattr(console_module, "_printed_warnings", set())
+        console_module.print_document(document)
+        return "\n".join(part.plain for part in texts if isinstance(part, Text))
+
+    return text_of
+
+
+CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "Ledger")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, name):
+    result = shown[name]
+    document = result.document()
+    assert document.warnings or name == "Ledger"
+    texts = [*document.warnings, *(text for text, _ in document.sentences)]
+    outputs = {
+        # Where the terminal names an argument, it names its option.
+        "terminal": (printed(document).replace("--missing zero", "missing='zero'"), str),
+        "markdown": (result.to_markdown(), markdown_text),
+        "html": (result._repr_html_(), html.escape),
+    }
+    if name not in ("EvaluationResult", "StreamedResult"):  # their means by cutoffs alone
+        outputs["print"] = (str(result), str)
+    for output, (content, escaped) in outputs.items():
+        for text in [*texts, *document.notes]:
+            assert escaped(text) in content, output
+    for text in document.warnings:
+        assert text in str(result)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_warnings_and_notes_are_those_of_the_document(shown, name):
+    result = shown[name]
+    assert result.warnings() == list(result.document().warnings)
+    if name != "Comparison":  # whose notes are all of its details too
+        assert result.notes() == [*result.document().warnings, *result.document().notes]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_conclusions_stand_before_tables_and_tables_before_notes(shown, name):
+    result = shown[name]
+    document, content = result.document(), result.to_markdown()
+    table = document.tables[0]().markdown()
+    positions = [content.index(markdown_text(text)) for text, _ in document.sentences[:1]]
+    positions.append(content.index(table))
+    positions += [content.index(f"- {markdown_text(note)}") for note in document.notes[:1]]
+    assert positions == sorted(positions)
+
+
+def test_what_follows_repeats_no_warning_and_no_note(shown):
+    results = [shown[name] for name in ("Comparison", "SlicedComparison", "CheckpointCurve")]
+    documents = joined(result.document() for result in results)
+    warnings = [text for document in documents for text in document.warnings]
+    notes = [text for document in documents for text in document.notes]
+    assert len(set(warnings)) == len(warnings) > 0
+    assert len(set(notes)) == len(notes) > 0
+    together = markdown_of(result.document() for result in results)
+    for text in warnings:
+        assert together.count(markdown_text(text)) == 1
+
+
+def test_every_verdict_has_one_mark_and_one_colour_of_its_own():
+    for field in ("terminal", "colour", "shape"):
+        assert len({getattr(style, field) for style in VERDICTS.values()}) == len(VERDICTS)
+    assert set(VERDICTS) == {"better", "worse", "equal", "undecided"}
+
+
+def test_names_in_a_document_are_escaped():
+    hostile = "<img src=x>\r\ngate passed: [a](b) @team \x1b[31m"
+    document = Document(
+        warnings=[hostile],
+        sentences=[Sentence(hostile, "better")],
+        tables=[lambda: Table(("a", "b"), [(hostile, hostile)])],
+        notes=[hostile],
+        details=lambda: [Document(heading=hostile, notes=[hostile])],
+    )
+    assert "<img" not in document.html()
+    for text in (document.text(), document.markdown()):
+        assert not [line for line in text.splitlines() if line.startswith("gate passed")]
+        assert "\x1b" not in text
+    assert links_and_mentions(document.markdown()) == []
+
+
+def links_and_mentions(text):
+    """Return what a reader of the Markdown could click, and whom it would notify."""
+    tokens = [token for block in MarkdownIt().parse(text) for token in block.children or ()]
+    links = [token.attrs for token in tokens if token.type in ("link_open", "image")]
+    return links + re.findall(r"(?<!\w)@\w+", " ".join(token.content for token in tokens))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("ab1@[]()<>!:/|\\`*_.#~ \n\r\t") | st.text())
+def test_no_name_is_a_link_or_mention_in_markdown_and_a_cell_stays_a_cell(name):
+    for hostile in (name, f"[a]({name})", f"![a](b){name}", f"[{name}]: https://a", f"@{name}"):
+        assert links_and_mentions(f"- {markdown_text(hostile)}") == []
+    row = Table(("a", "b"), [(name, "1")]).markdown().splitlines()
+    assert len(row) == 3
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row[2])) == 3
