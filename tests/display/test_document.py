@@ -155,7 +155,7 @@ def links_and_mentions(text):
     return links + re.findall(r"(?<!\w)@\w+", " ".join(token.content for token in tokens))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(st.text("ab1@[]()<>!:/|\\`*_.#~ \n\r\t") | st.text())
 def test_no_name_is_a_link_or_mention_in_markdown_and_a_cell_stays_a_cell(name):
     for hostile in (name, f"[a]({name})", f"![a](b){name}", f"[{name}]: https://a", f"@{name}"):

@@ -654,3 +654,40 @@ def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_ga
     drawn = comparison.plot("queries").spec["datasets"]["rows"]
     assert bars == [row["query"] for row in drawn]
     assert [row["query"] for row in drawn][:2] == ["q7", "q8"]
+
+
+def test_the_means_are_sorted_by_a_click_and_by_the_keyboard(show):
+    page = show(made(20, 4, measures=("nDCG@10", "MRR")))
+    heading = page.locator("table.means thead th").nth(2)
+
+    def means():
+        cells = page.locator("table.means tbody tr td:nth-child(3)").all_inner_texts()
+        return [float(text.split()[0]) for text in cells]
+
+    heading.locator("button").click()
+    assert means() == sorted(means(), reverse=True)
+    assert heading.get_attribute("aria-sort") == "descending"
+    heading.locator("button").press("Enter")
+    assert means() == sorted(means())
+    assert heading.get_attribute("aria-sort") == "ascending"
+    assert page.locator("table.means [aria-sort]").count() == 1
+
+
+def test_above_the_rankings_stand_the_relevant_documents_with_their_ranks(
+    show, comparison_and_texts
+):
+    comparison, texts = comparison_and_texts
+    page = show(comparison, **texts)
+    page.get_by_label("Search the queries").fill("q16")
+    page.get_by_role("button", name="q16").click()
+    rows = page.locator("#rankings .relevant tbody tr")
+    assert rows.count()
+    names = page.locator("#rankings .relevant thead th").all_inner_texts()[2:]
+    assert names == ["bm25-plain", "bm25"]
+    tops = [comparison.results[name][0].top["q16"].doc_ids for name in ("bm25-plain", "bm25")]
+    for text in rows.all_inner_texts():
+        label, _, *ranks = text.split("\t")
+        doc_id = label.rpartition("(")[2].rstrip(")")
+        for top, rank in zip(tops, ranks, strict=True):
+            missing = f"not in the first {len(top)}"
+            assert rank == (str(top.index(doc_id) + 1) if doc_id in top else missing)

@@ -194,7 +194,9 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
         row: list[str | Cell] = [label_of(comparison, system)]
         for measure in comparison.measures:
             mean = means[measure, system]
-            interval = mean_interval_text(mean.low, mean.high, " to ") if intervals else ""
+            interval = ""
+            if intervals:
+                interval = mean_interval_text(mean.low, mean.high, " to ", scales[measure].bounds)
             is_best = score_text(mean.mean) == best[measure]
             row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
         rows.append(row)

@@ -190,20 +190,30 @@ def interval_text(low: float, high: float) -> str:
     return " to ".join(_ends_texts(low, high))
 
 
-def mean_interval_text(low: float, high: float, between: str) -> str:
+def mean_interval_text(
+    low: float, high: float, between: str, bounds: tuple[float, float] | None = None
+) -> str:
     """Return the interval of a mean as text; that all scores are equal if they do not vary.
 
     Args:
         low: the low end.
         high: the high end.
         between: what to write between the ends.
+        bounds: those of the measure, at which the text ends; None for none.
 
     >>> mean_interval_text(0.25, 0.5, " to "), mean_interval_text(1.0, 1.0, " to ")
     ('0.2500 to 0.5000', 'all scores equal')
+    >>> mean_interval_text(0.875, 1.125, " to ", (0.0, 1.0))
+    '0.8750 to 1.0000'
     """
     if not has_spread(low, high):
         return "all scores equal"
-    return between.join(_ends_texts(low, high, sign=""))
+    return between.join(_ends_texts(*within(low, high, bounds), sign=""))
+
+
+def within(low: float, high: float, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """Return the ends of an interval of a mean, no further than the bounds of its measure."""
+    return (low, high) if bounds is None else (max(low, bounds[0]), min(high, bounds[1]))
 
 
 def has_spread(low: float, high: float) -> bool:

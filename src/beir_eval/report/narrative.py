@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_TO_JUDGE = 10
+#: How many cautions are not folded.
+_MOST_CAUTIONS = 2
 #: The verdict whose colour an outcome of the gate has.
 _GATE_VERDICTS = {"passed": "equal", "failed": "worse", "undecidable": "undecided"}
 #: Explanations of words in the tables.
@@ -84,6 +86,7 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
         f"{measure}: " for measure in comparison.measures if measure != first_measure
     )
     first_cautions = [caution for caution in cautions if not caution.startswith(other_prefixes)]
+    first_cautions = first_cautions[:_MOST_CAUTIONS]
     return Evidence(
         first,
         first_cautions,

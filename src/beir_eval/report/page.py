@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _ASSETS, _VENDOR = "assets", "vendor"
-_SCRIPTS = ("common.js", "figures.js", "rankings.js", "explorer.js")
+_SCRIPTS = ("common.js", "figures.js", "means.js", "rankings.js", "explorer.js")
 
 
 def check_installed() -> None:

@@ -23,6 +23,7 @@ from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,
     source_notes,
+    within,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
@@ -30,7 +31,7 @@ from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
 from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.measures.names import name_among
-from beir_eval.measures.scales import ScoreScale
+from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -247,11 +248,14 @@ class CheckpointCurve(Shown, Saved):
                 key = (measure, checkpoint.name)
                 point = points[key]
                 marks = ("★" if key in best else "") + settled.get(key, "")
-                interval = mean_interval_text(point.low, point.high, " … ")
+                interval = mean_interval_text(point.low, point.high, " … ", self._bounds(measure))
                 text = f"{score_text(point.mean)} ({interval})"
                 cells.append(f"{text} {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
+
+    def _bounds(self, measure: str) -> tuple[float, float] | None:
+        return scale_of(measure, self.custom_measures).bounds
 
     def document(self) -> Document:
         """Return the conclusions, the curve, changes from step to step and notes."""
@@ -344,15 +348,18 @@ class CheckpointCurve(Shown, Saved):
             gain_mark = "no later gain shown" if outcome.settled is None else "settled"
             is_best = outcome.unbeaten == outcome.best
             marks[outcome.unbeaten.name] = f"best, {gain_mark}" if is_best else gain_mark
-        rows = [
-            {
-                **point.model_dump(include={"step", "name", "mean"}),
-                "low": point.low if has_spread(point.low, point.high) else None,
-                "high": point.high if has_spread(point.low, point.high) else None,
-                "mark": marks.get(point.name, ""),
-            }
-            for point in self.curve(name)
-        ]
+        rows = []
+        for point in self.curve(name):
+            low, high = within(point.low, point.high, self._bounds(name))
+            has_interval = has_spread(point.low, point.high)
+            rows.append(
+                {
+                    **point.model_dump(include={"step", "name", "mean"}),
+                    "low": low if has_interval else None,
+                    "high": high if has_interval else None,
+                    "mark": marks.get(point.name, ""),
+                }
+            )
         return charts.curve(rows, measure=name, level=1 - self.settings.alpha)
 
     def __repr__(self) -> str:

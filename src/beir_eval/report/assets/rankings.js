@@ -97,6 +97,40 @@ function drawLines(svg, left, right, grades) {
   }
 }
 
+/** Return a table of the relevant documents that the rankings show: the rank in each system. */
+function relevantOf(part, query, systems) {
+  const grades = Object.entries(part.grades[query]).filter(([, grade]) => grade > 0);
+  if (!grades.length) return "";
+  const known = systems.map((system) => ranksOf(part, query, system));
+  const best = (number) => Math.min(...known.map(({ ranks }) => ranks.get(number) ?? Infinity));
+  const rows = grades.map(([number, grade]) => [Number(number), grade]);
+  rows.sort(([first, grade], [second, other]) => other - grade || best(first) - best(second));
+  const cell = ({ ranks, depth }, number) => {
+    const rank = ranks.get(number);
+    if (rank !== undefined) return make("td", { text: String(rank) });
+    return make("td", { text: depth ? `not in the first ${depth}` : "not there", className: "words" });
+  };
+  const column = (text, className) => {
+    const heading = make("th", { text, className });
+    heading.scope = "col";
+    return heading;
+  };
+  const body = rows.map(([number, grade]) => {
+    const [id, title] = part.documents[number];
+    const label = make("th", { text: title ? `${title} (${id})` : id });
+    label.scope = "row";
+    return make("tr", {}, label, make("td", { text: String(grade) }), ...known.map((ranks) => cell(ranks, number)));
+  });
+  const head = make("tr", {}, column("relevant document", "words"), column("grade"), ...systems.map((system) => column(part.systems[system])));
+  const caption = make("caption", { text: "Ranks of the relevant documents that these rankings show" });
+  const table = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...body));
+  const scroll = make("div", { className: "scroll relevant" }, table);
+  scroll.tabIndex = 0;
+  scroll.setAttribute("role", "region");
+  scroll.setAttribute("aria-label", "Relevant documents");
+  return scroll;
+}
+
 /** Return a legend of the grades that the rankings show, and of the notes beside them. */
 function legendOf(part, query, isPair) {
   const shown = part.rankings[query].flatMap((ranking) => ranking || []);
@@ -139,7 +173,11 @@ function showRankings(part, query, first, second) {
   }
   if (second === null) {
     const only = make("div", {}, titleOf(part, query, first), listOf(part, query, first));
-    rankings.replaceChildren(make("div", { className: "pair single" }, only), legendOf(part, query, false));
+    rankings.replaceChildren(
+      relevantOf(part, query, [first]),
+      make("div", { className: "pair single" }, only),
+      legendOf(part, query, false),
+    );
     return;
   }
   const [ours, theirs] = [first, second].map((system) => ranksOf(part, query, system));
@@ -158,7 +196,11 @@ function showRankings(part, query, first, second) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("aria-hidden", "true");
   const moves = make("div", { className: "moves" }, svg);
-  rankings.replaceChildren(make("div", { className: "pair" }, left, moves, right), legendOf(part, query, true));
+  rankings.replaceChildren(
+    relevantOf(part, query, [second, first]),
+    make("div", { className: "pair" }, left, moves, right),
+    legendOf(part, query, true),
+  );
   redrawLines = () => drawLines(svg, left, right, part.grades[query]);
   redrawLines();
 }
