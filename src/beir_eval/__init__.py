@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.checkpoints import checkpoint_curve
     from beir_eval.comparison.ledger import Ledger, judge_until
     from beir_eval.comparison.slices import compare_slices
+    from beir_eval.comparison.stages import evaluate_stages
     from beir_eval.core import Qrels, RelevanceMatrix, Run
     from beir_eval.datasets import load_dataset
     from beir_eval.errors import BeirEvalError, BeirEvalWarning
@@ -103,6 +104,7 @@ __all__ = [
     "compare_slices",
     "evaluate",
     "evaluate_answers",
+    "evaluate_stages",
     "evaluate_stream",
     "experiment_power",
     "gm_bpref",
@@ -159,6 +161,7 @@ lazy_exports(
         "compare_slices": "beir_eval.comparison.slices",
         "evaluate": "beir_eval.evaluation",
         "evaluate_answers": "beir_eval.evaluation",
+        "evaluate_stages": "beir_eval.comparison.stages",
         "evaluate_stream": "beir_eval.evaluation",
         "experiment_power": "beir_eval.comparison",
         "judge_until": "beir_eval.comparison.ledger",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stream
+from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stages, evaluate_stream
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -53,6 +53,7 @@ def shown(tmp_path_factory):
         benchmark,
         compare_benchmark(benchmark, draws=200),
         ledger,
+        evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
     ]
     return {type(result).__name__: result for result in made}
 
@@ -71,7 +72,7 @@ def printed(monkeypatch):
     return text_of
 
 
-CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "Ledger")
+CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "Ledger", "StagedResult")
 
 
 @pytest.mark.parametrize("name", CLASSES)

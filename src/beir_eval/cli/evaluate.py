@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from beir_eval.cli.console import check_targets, print_as_typed, print_errors
+from beir_eval.cli.console import check_targets, print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.options import (
     CHUNK_IDS,
@@ -25,6 +26,7 @@ from beir_eval.cli.options import (
     check_report,
     evaluate_files,
     read_judgements,
+    read_runs,
     report_settings,
     report_texts,
     run_files,
@@ -32,7 +34,8 @@ from beir_eval.cli.options import (
     system_names,
     write_html,
 )
-from beir_eval.cli.results_output import print_notes, print_scores, write_results
+from beir_eval.cli.results_output import print_notes, print_scores, write_results, write_texts
+from beir_eval.cli.stages import read_stages
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.errors import SettingError, check_choice
@@ -41,7 +44,7 @@ from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.result import EvaluationResult
@@ -107,6 +110,21 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
     names: Annotated[
         str | None, typer.Option(help=f"Print measures as named by {', '.join(TOOLS)}.")
     ] = None,
+    stages: Annotated[
+        bool,
+        typer.Option(
+            "--stages",
+            help="The runs are stages of one pipeline, in the order of documents: say which of "
+            "them lost the relevant ones. The last is the answer.",
+        ),
+    ] = False,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="The stages that one gets its documents from, for example joiner=bm25,dense; "
+            "repeat it for more.  [default: the one before]"
+        ),
+    ] = None,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
     with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
@@ -123,13 +141,21 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
             )
         in_memory = {"--per-query": per_query, "--json": json, "--html": html}
-        for option, value in (("--chunk-ids", chunk_ids), ("--columns", columns)):
-            if value is None:
-                continue
-            if stream or table is not None:
-                msg = f"{option} reads a run as a whole; leave out --stream and --table"
-                raise SettingError(msg)
-            stream = False
+        whole = {"--chunk-ids": chunk_ids, "--columns": columns}
+        stream = _stream_without(whole, stream=stream, table=table)
+        if stages or inputs:
+            others = [per_query, latex, html, table, names, stream or None, judged_only or None]
+            staged = read_stages(
+                read_judgements(qrels_file, split, qrels_format),
+                read_runs(files, RunReading(run_format, chunk_ids)),
+                with_rel(parse_all(measure), rel) if measure else None,
+                inputs or (),
+                others=others,
+                policies=policies,
+            )
+            write_texts({json: staged.model_dump_json, markdown: staged.to_markdown})
+            print_document(replace(staged.document(), heading=""))
+            return
         damaged = DamagedRuns(len(files))
         results: list[Any]
         if is_streamed(stream, files, run_format, table, in_memory):
@@ -170,6 +196,26 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         print_notes(results, print_scores(results, names, are_default_measures=not measure))
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     damaged.end(in_output=True)
+
+
+def _stream_without(
+    whole: Mapping[str, str | None], *, stream: bool | None, table: Path | None
+) -> bool | None:
+    """Return ``--stream``, or False if an option is given that reads a run as a whole.
+
+    Args:
+        whole: {option: its value} of such options.
+        stream: whether runs are read in parts; None: where they are large.
+        table: the score table, which is written in parts.
+
+    Raises:
+        SettingError: both are asked for.
+    """
+    given = [option for option, value in whole.items() if value is not None]
+    if given and (stream or table is not None):
+        msg = f"{given[0]} reads a run as a whole; leave out --stream and --table"
+        raise SettingError(msg)
+    return False if given else stream
 
 
 def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[EvaluationResult]:

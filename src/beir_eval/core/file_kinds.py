@@ -13,6 +13,7 @@ SAVED_RECORDS = (
     ("comparison", "Comparison", {"systems", "scores", "differences"}),
     ("comparison by slices", "SlicedComparison", {"columns", "slices"}),
     ("curve of checkpoints", "CheckpointCurve", {"checkpoints", "points"}),
+    ("result of stages", "StagedResult", {"stages", "losses"}),
     ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
     ("validation", "Validation", {"inputs", "findings"}),

@@ -1,0 +1,54 @@
+"""The option ``--stages`` of ``beir-eval evaluate``: the runs are stages of one pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.errors import SettingError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from beir_eval.comparison.stages import StagedResult
+    from beir_eval.core.run import Run
+    from beir_eval.measures import Measure
+
+
+def read_stages(  # noqa: PLR0913 - one keyword a setting
+    judgements: Any,
+    runs: Mapping[str, Run],
+    measures: Sequence[Measure] | None,
+    inputs: Iterable[str],
+    *,
+    others: Iterable[object],
+    policies: Mapping[str, Any],
+) -> StagedResult:
+    """Return the result of runs that are stages of one pipeline.
+
+    Args:
+        judgements: the judgements.
+        runs: {stage: its run}, in the order of documents.
+        measures: the measures; None for nDCG@10.
+        inputs: the values of ``--inputs``, such as "joiner=bm25,dense".
+        others: the values of the options that stages do not have; None where one is not given.
+        policies: the settings of ``evaluate``.
+
+    Raises:
+        SettingError: an option that stages do not have, or a value of ``--inputs`` without "=".
+        InputError: as ``evaluate_stages``.
+    """
+    from beir_eval.comparison.stages import evaluate_stages  # noqa: PLC0415
+
+    if any(value is not None for value in others):
+        msg = "--stages goes with --measure, --json and --markdown; leave out the other outputs"
+        raise SettingError(msg)
+    by_stage = dict(map(_inputs_of, inputs))
+    return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)
+
+
+def _inputs_of(value: str) -> tuple[str, list[str]]:
+    stage, equals, names = value.partition("=")
+    if not equals or not stage or not names:
+        msg = f"--inputs {shown(value)}: expected STAGE=INPUT,INPUT, for example joiner=bm25,dense"
+        raise SettingError(msg)
+    return stage.strip(), [name.strip() for name in names.split(",")]

@@ -1,0 +1,12 @@
+"""Stages of a search pipeline: which of them lost the relevant documents, and which is worth it.
+
+Inside: ``evaluate_stages`` (the function), ``graph`` (which stage passes documents to which),
+``account`` (where relevant documents are, and what that costs), ``result`` (the class returned).
+
+Public: ``evaluate_stages``, ``StagedResult``, ``Stage``, ``Loss``.
+"""
+
+from beir_eval.comparison.stages.evaluate_stages import evaluate_stages
+from beir_eval.comparison.stages.result import Loss, Stage, StagedResult
+
+__all__ = ["Loss", "Stage", "StagedResult", "evaluate_stages"]

@@ -1,0 +1,179 @@
+"""Where the relevant documents of each query are, and what that costs on a measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from beir_eval.evaluation.evaluator import evaluate_without_warning
+from beir_eval.significance.paired_tests import t_intervals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from beir_eval.comparison.stages.graph import StageGraph
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.evaluator import Evaluator
+
+    #: {query_id: the documents of a stage}.
+    Candidates = Mapping[str, Sequence[str]]
+
+
+class PlaceOfLoss(NamedTuple):
+    """Where relevant documents are that the last stage does not have.
+
+    Attributes:
+        kind: "dropped" (a stage lacks them, and an input of it had them; no later stage does so),
+            "branch" (only a stage has them that leads nowhere) or "never" (no stage has them).
+        stage: the stage that dropped them; "" for the other kinds.
+    """
+
+    kind: Literal["dropped", "branch", "never"]
+    stage: str = ""
+
+
+@dataclass(frozen=True)
+class MeasureAccount:
+    """What is missing on a measure, by query. Q queries.
+
+    Attributes:
+        measured: the scores of the last stage, f8[Q].
+        order: what a perfect order of its documents would gain, f8[Q].
+        losses: {place: what its relevant documents would gain besides, f8[Q]}, last stage first.
+    """
+
+    measured: Floats
+    order: Floats
+    losses: Mapping[PlaceOfLoss, Floats]
+
+
+def relevant_of(qrels: Qrels) -> dict[str, dict[str, float]]:
+    """Return {query_id: {doc_id: grade}} of the documents with a grade above 0."""
+    return {
+        query_id: {doc_id: grade for doc_id, grade in grades.items() if grade > 0}
+        for query_id, grades in qrels.as_dict().items()
+    }
+
+
+def places_of(
+    relevant: Mapping[str, Mapping[str, float]],
+    candidates: Mapping[str, Candidates],
+    graph: StageGraph,
+) -> dict[PlaceOfLoss, dict[str, list[str]]]:
+    """Return {place: {query_id: relevant documents}} of those that the last stage does not have.
+
+    The places are disjoint; they are ordered as documents are put back: the last stage first.
+
+    Args:
+        relevant: {query_id: {doc_id: grade}}.
+        candidates: {stage: {query_id: its documents}}.
+        graph: which stage passes documents to which.
+    """
+    backwards = list(reversed(graph.leading))
+    places: dict[PlaceOfLoss, dict[str, list[str]]] = {
+        **{PlaceOfLoss("dropped", stage): {} for stage in backwards if graph.inputs[stage]},
+        PlaceOfLoss("branch"): {},
+        PlaceOfLoss("never"): {},
+    }
+    for query_id, grades in relevant.items():
+        held = {stage: {*by_query.get(query_id, ())} for stage, by_query in candidates.items()}
+        for doc_id in grades:
+            if doc_id not in held[graph.last]:
+                place = _place_of(doc_id, held, backwards, graph)
+                places[place].setdefault(query_id, []).append(doc_id)
+    return places
+
+
+def _place_of(
+    doc_id: str, held: Mapping[str, AbstractSet[str]], backwards: Sequence[str], graph: StageGraph
+) -> PlaceOfLoss:
+    for stage in backwards:
+        had = any(doc_id in held[before] for before in graph.inputs[stage])
+        if had and doc_id not in held[stage]:
+            return PlaceOfLoss("dropped", stage)
+    is_in_branch = any(doc_id in documents for documents in held.values())
+    return PlaceOfLoss("branch" if is_in_branch else "never")
+
+
+def ceiling_run(
+    candidates: Candidates, relevant: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, float]]:
+    """Return the candidates of a stage in the best order: by grade, all others below."""
+    return {
+        query_id: {doc_id: relevant.get(query_id, {}).get(doc_id, 0.0) for doc_id in doc_ids}
+        for query_id, doc_ids in candidates.items()
+    }
+
+
+def accounts_of(
+    evaluator: Evaluator,
+    measured: Mapping[str, Floats],
+    last: Candidates,
+    relevant: Mapping[str, Mapping[str, float]],
+    places: Mapping[PlaceOfLoss, Mapping[str, Sequence[str]]],
+) -> dict[str, MeasureAccount]:
+    """Return {measure: its account}: order + losses = the measure of an ideal run − measured.
+
+    The documents of each place are put back among those of the last stage, one place after the
+    other, in the best order; what the measure rises is the loss of that place.
+
+    Args:
+        evaluator: evaluates the measures, with the settings of the stages.
+        measured: {measure: the scores of the last stage, f8[Q]}.
+        last: the documents of the last stage.
+        relevant: {query_id: {doc_id: grade}}.
+        places: as ``places_of`` returns them.
+    """
+    run = ceiling_run(last, relevant)
+    before = scores_of(evaluator, run, measured)
+    orders = {measure: before[measure] - scores for measure, scores in measured.items()}
+    losses: dict[str, dict[PlaceOfLoss, Floats]] = {measure: {} for measure in measured}
+    for place, documents in places.items():
+        for query_id, doc_ids in documents.items():
+            restored = {doc_id: relevant[query_id][doc_id] for doc_id in doc_ids}
+            run[query_id] = run.get(query_id, {}) | restored
+        after = scores_of(evaluator, run, measured) if documents else before
+        for measure in measured:
+            losses[measure][place] = after[measure] - before[measure]
+        before = after
+    return {
+        measure: MeasureAccount(scores, orders[measure], losses[measure])
+        for measure, scores in measured.items()
+    }
+
+
+def scores_of(
+    evaluator: Evaluator, run: Mapping[str, Mapping[str, float]], measures: Mapping[str, object]
+) -> dict[str, Floats]:
+    """Return {measure: the scores of a run, f8[Q]}, NaN where the measure is undefined."""
+    result = evaluate_without_warning(evaluator, run)
+    return {measure: result.scores(measure) for measure in measures}
+
+
+def mean_and_interval(values: Floats, alpha: float, limit: float) -> tuple[float, float, float]:
+    """Return the mean of losses with its t interval, which ends at 0 and at the largest loss.
+
+    Args:
+        values: losses, without NaN, f8[N]; N of at least 2.
+        alpha: the interval has confidence 1 − alpha.
+        limit: the largest possible loss.
+    """
+    mean = float(values.mean())
+    deviation = float(values.std(ddof=1))
+    ends = t_intervals(np.array([mean]), np.array([deviation]), len(values), np.array([alpha]))
+    low, high = (float(end[0]) for end in ends)
+    return mean, max(low, 0.0), min(high, limit)
+
+
+def ranks_of_relevant(
+    top: Mapping[str, Sequence[float | None]],
+) -> Iterator[tuple[str, int]]:
+    """Yield (query_id, rank) of each relevant document, from the grades of the rankings."""
+    for query_id, grades in top.items():
+        for rank, grade in enumerate(grades, start=1):
+            if grade is not None and grade > 0:
+                yield query_id, rank

@@ -1,0 +1,255 @@
+"""``StagedResult``, what ``evaluate_stages`` returns, and its records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import BaseModel
+
+from beir_eval.comparison.chance import queries_only_note
+from beir_eval.comparison.records import ComparisonSettings, Difference
+from beir_eval.comparison.tables import difference_cells, difference_headings
+from beir_eval.comparison.verdict_sentences import difference_sentence, signed_text
+from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.measures.names import registered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+#: Why relevant documents are missing.
+Reason = Literal["order", "dropped", "branch", "never"]
+
+
+class Stage(BaseModel):
+    """A stage: the documents after a part of a pipeline.
+
+    Attributes:
+        name: its name.
+        inputs: the stages that it gets documents from.
+        num_queries: for how many judged queries it ran.
+        documents: the mean number of its documents, over these queries.
+        means: {measure: mean over these queries}; NaN if it is undefined for all of them.
+        ceilings: {measure: what the best order of its documents would score}, likewise.
+        seconds: the seconds that a query takes in it; None if they are not known.
+    """
+
+    model_config = FROZEN
+
+    name: str
+    inputs: tuple[str, ...]
+    num_queries: int
+    documents: float
+    means: dict[str, float]
+    ceilings: dict[str, float]
+    seconds: float | None = None
+
+
+class Loss(BaseModel):
+    """What is missing on a measure for one reason.
+
+    Attributes:
+        measure: its canonical name.
+        reason: "order" (documents of the last stage in another order than the best), "dropped" (by
+            a stage: it lacks documents that an input had, and no later one does so), "branch" (only
+            a stage has them that leads nowhere) or "never" (no stage has them).
+        stage: the stage that dropped them; "" for other reasons.
+        documents: how many relevant documents; for "order" those below the cutoff.
+        loss: the mean over queries, in the unit of the measure.
+        low, high: its t interval; it ends at 0.
+    """
+
+    model_config = FROZEN
+
+    measure: str
+    reason: Reason
+    stage: str = ""
+    documents: int
+    loss: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """The reason in words."""
+        words = {
+            "order": "wrong order",
+            "dropped": f"dropped at {self.stage}",
+            "branch": "only in a branch that leads nowhere",
+            "never": "never retrieved",
+        }
+        return words[self.reason]
+
+
+class StagedResult(Shown, Saved):
+    """Where a pipeline loses relevant documents, and which stage is worth it; saved as JSON.
+
+    Attributes:
+        schema_version: the version of the saved format.
+        measures: the canonical names of the measures. [M]
+        stages: the stages, in the order of documents. [S]
+        last: the stage whose documents are the answer.
+        num_relevant: how many documents are relevant (a grade above 0), over all judged queries.
+        kept: {measure: how many of them the last stage has down to its cutoff}.
+        best: {measure: the mean of an ideal ranking}: ``best`` − the mean of the last stage is the
+            sum of the losses.
+        losses: what is missing for each reason: for each measure the order, then the stages from
+            the last to the first, then what no stage has.
+        differences: each stage against its inputs and the last one against each source, over the
+            queries for which both ran; p is corrected by Holm over all pairs of a measure.
+        settings: the settings of the tests.
+        result: the result of the last stage, over all judged queries.
+    """
+
+    WHAT: ClassVar[str] = "result of stages"
+    REMEDY: ClassVar[str] = "evaluate the stages again"
+
+    measures: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    last: str
+    num_relevant: int
+    kept: dict[str, int]
+    best: dict[str, float]
+    losses: tuple[Loss, ...]
+    differences: tuple[Difference, ...]
+    settings: ComparisonSettings
+    result: EvaluationResult
+
+    def stage(self, name: str) -> Stage:
+        """Return a stage by its name.
+
+        Raises:
+            KeyError: there is no such stage.
+        """
+        return {stage.name: stage for stage in self.stages}[name]
+
+    def to_table(self) -> Table:
+        """Return a table with a row for each stage: what it ran for, its means and ceilings."""
+        has_seconds = any(stage.seconds is not None for stage in self.stages)
+        headings = [name for measure in self.measures for name in (measure, f"{measure} at best")]
+        rows = [
+            (
+                stage.name,
+                ", ".join(stage.inputs) or "-",
+                f"{stage.num_queries:,}",
+                f"{stage.documents:.1f}",
+                *(
+                    score_text(mean)
+                    for measure in self.measures
+                    for mean in (stage.means[measure], stage.ceilings[measure])
+                ),
+                *([_seconds_text(stage.seconds)] if has_seconds else []),
+            )
+            for stage in self.stages
+        ]
+        seconds = ["ms a query"] if has_seconds else []
+        return Table(("stage", "from", "queries", "documents", *headings, *seconds), rows)
+
+    def account_table(self) -> Table:
+        """Return a table with a row for each measure and reason: documents, loss, interval."""
+        rows = []
+        for measure in self.measures:
+            mean = self.stage(self.last).means[measure]
+            kept = f"{self.kept[measure]:,}"
+            rows.append((measure, f"reached by {self.last}", kept, score_text(mean), ""))
+            rows += [
+                (
+                    measure,
+                    loss.text,
+                    f"{loss.documents:,}",
+                    score_text(loss.loss),
+                    f"{score_text(loss.low)} … {score_text(loss.high)}",
+                )
+                for loss in self.losses
+                if loss.measure == measure and (loss.documents or loss.loss)
+            ]
+            best = score_text(self.best[measure])
+            rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
+        interval = f"{1 - self.settings.alpha:.0%} interval"
+        return Table(("measure", "reason", "relevant", "share", interval), rows)
+
+    def differences_table(self) -> Table:
+        """Return a table of the compared stages with their evidence, a row for each pair."""
+        margin = self.settings.margin
+        count = len(self.differences) // max(1, len(self.measures))
+        rows = [tuple(difference_cells(pair, margin).values()) for pair in self.differences]
+        return Table(difference_headings(self.settings, count), rows)
+
+    def to_csv(self) -> str:
+        """Return the losses as CSV, a line for each measure and reason."""
+        return records_csv(self.losses)
+
+    def document(self) -> Document:
+        """Return what is missing and where it was lost, verdicts on stages, and the tables."""
+        verdicts = [
+            Sentence(self._verdict_text(pair), pair.verdict)
+            for pair in self.differences
+            if pair.measure == self.measures[0]
+        ]
+        return Document(
+            heading="Stages",
+            warnings=self.result.warnings(),
+            sentences=[*map(Sentence, self._account_sentences()), *verdicts],
+            tables=[self.to_table, self.account_table],
+            notes=list(self._notes()),
+            details=lambda: [
+                Document(heading="The compared stages", tables=[self.differences_table])
+            ],
+        )
+
+    def _account_sentences(self) -> Iterator[str]:
+        """Yield, for each measure, what the last stage reaches and what is missing for what."""
+        for measure in self.measures:
+            missing = self.best[measure] - self.stage(self.last).means[measure]
+            parts = [
+                f"{loss.text} {score_text(loss.loss)}"
+                for loss in sorted(self.losses, key=lambda loss: -loss.loss)
+                if loss.measure == measure and loss.loss
+            ]
+            mean = score_text(self.stage(self.last).means[measure])
+            where = f": {', '.join(parts)}" if parts else ""
+            yield (
+                f"{measure} of {self.last} is {mean} of {score_text(self.best[measure])}; missing "
+                f"are {score_text(missing)}{where}"
+            )
+
+    def _verdict_text(self, pair: Difference) -> str:
+        """Return a verdict with the seconds that a stage adds, and what its order still costs."""
+        text = difference_sentence(pair, self.settings.margin)
+        stage, before = self.stage(pair.system), self.stage(pair.against)
+        if pair.against in stage.inputs and stage.seconds is not None:
+            text += f"; it adds {_seconds_text(stage.seconds)} ms a query"
+        gain = stage.ceilings[pair.measure] - stage.means[pair.measure]
+        if pair.against in stage.inputs and gain > 0:
+            text += f"; a perfect order of its documents would gain {signed_text(gain)}"
+        ran = min(stage.num_queries, before.num_queries)
+        if ran < self.result.num_queries:
+            text += f"; over the {pair.num_queries:,} queries for which both ran"
+        return text
+
+    def _notes(self) -> Iterator[str]:
+        yield (
+            "at best: the measure of a stage's documents in the best order; the share of a reason "
+            "is what its relevant documents would add, put back in the order of the rows"
+        )
+        yield "dropped: the last stage that lacks a document although one of its inputs had it"
+        count = len(self.differences) // max(1, len(self.measures))
+        if count > 1:
+            yield f"verdicts: corrected by holm over the {count} pairs of a measure"
+        yield queries_only_note()
+        deepest = {stage.name: stage.documents for stage in self.stages}
+        cutoffs = [
+            parsed.cutoff
+            for measure in self.measures
+            if (parsed := registered(measure)) is not None and parsed.cutoff is not None
+        ]
+        short = [name for name, depth in deepest.items() if depth < max(cutoffs, default=0)]
+        if short:
+            yield f"fewer documents than the cutoff, on average: {', '.join(short)}"
+
+
+def _seconds_text(seconds: float | None) -> str:
+    return "?" if seconds is None else f"{1_000 * seconds:.3g}"

@@ -1,0 +1,81 @@
+"""``evaluate --stages``: the account of a pipeline from its run files."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import evaluate_stages
+from beir_eval.cli.app import app
+from beir_eval.comparison.stages import StagedResult
+
+QUERIES = [f"q{number:02}" for number in range(20)]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write qrels and three runs; the joiner drops b, and the ranker puts a first."""
+    monkeypatch.chdir(tmp_path)
+    rankings = {
+        "qrels": None,
+        "bm25": ["x", "a", "b"],
+        "dense": ["y", "a"],
+        "joined": ["x", "y", "a"],
+        "ranked": ["a", "x", "y"],
+    }
+    for name, documents in rankings.items():
+        lines = []
+        for query in QUERIES:
+            if documents is None:
+                lines += [f"{query} 0 {document} 1\n" for document in "abc"]
+            else:
+                lines += [
+                    f"{query} Q0 {document} {rank} {10 - rank} t\n"
+                    for rank, document in enumerate(documents, start=1)
+                ]
+        (tmp_path / f"{name}.trec").write_text("".join(lines))
+    return [f"{name}.trec" for name in rankings]
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+
+
+GRAPH = ("--stages", "--inputs", "joined=bm25,dense", "--inputs", "ranked=joined")
+
+
+def test_the_command_says_which_stage_lost_which_documents(files):
+    result = run(*files, *GRAPH, "-m", "Recall@10", "--json", "s.json", "--markdown", "s.md")
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert "Recall@10 of ranked is 0.3333 of 1.0000" in text
+    assert "dropped at joined 0.3333" in text
+    assert "never retrieved 0.3333" in text
+    staged = StagedResult.load("s.json")
+    runs = {name.removesuffix(".trec"): name for name in files[1:]}
+    inputs = {"joined": ["bm25", "dense"], "ranked": ["joined"]}
+    assert staged == evaluate_stages(files[0], runs, "Recall@10", inputs=inputs)
+    assert Path("s.md").read_text(encoding="utf-8") == staged.to_markdown()
+
+
+def test_without_inputs_the_stages_are_a_chain(files):
+    result = run(files[0], files[1], files[4], "--stages", "--json", "s.json")
+    assert result.exit_code == 0, result.output
+    stages = json.loads(Path("s.json").read_text(encoding="utf-8"))["stages"]
+    assert [stage["inputs"] for stage in stages] == [[], ["bm25"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--inputs", "joined"), "--inputs 'joined': expected STAGE=INPUT,INPUT"),
+        (("--inputs", "joined=bm26"), "there is no stage 'bm26'"),
+        (("--stages", "--html", "r.html"), "--stages goes with"),
+        (("--stages", "--per-query", "q.csv"), "leave out the other outputs"),
+    ],
+)
+def test_options_that_do_not_go_with_stages_and_unknown_ones_are_refused(files, options, words):
+    result = run(*files, *options)
+    assert result.exit_code == 2
+    assert words in " ".join(result.stderr.split())
