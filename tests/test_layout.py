@@ -93,6 +93,7 @@ def calls_by_name():
         "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
+        "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
         "evaluate_stream": lambda f: f(demo.FOLDER, demo.RUNS[0], "MRR"),
         "experiment_power": lambda f: f(QRELS),
         "judge_until": lambda f: f(QRELS, lambda _query: 0.1),

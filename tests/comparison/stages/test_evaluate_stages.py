@@ -141,11 +141,11 @@ def test_a_document_is_dropped_at_the_last_stage_that_had_it_in_reach():
         "ranker": ["kept"],
     }
     names = ["kept", "at joiner", "at joiner too", "at ranker", "branch", "never"]
-    places = places_of(
+    lost_from = places_of(
         {"q": dict.fromkeys(names, 1.0)}, {name: {"q": ids} for name, ids in held.items()}, graph
     )
-    found = {tuple(place): documents["q"] for place, documents in places.items() if documents}
-    assert found == {
+    lost = {tuple(kind): documents["q"] for kind, documents in lost_from.items() if documents}
+    assert lost == {
         ("dropped", "ranker"): ["at ranker"],
         ("dropped", "joiner"): ["at joiner", "at joiner too"],
         ("branch", ""): ["branch"],

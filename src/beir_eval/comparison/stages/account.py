@@ -74,7 +74,7 @@ def places_of(
         graph: which stage passes documents to which.
     """
     backwards = list(reversed(graph.leading))
-    places: dict[PlaceOfLoss, dict[str, list[str]]] = {
+    documents_by_place: dict[PlaceOfLoss, dict[str, list[str]]] = {
         **{PlaceOfLoss("dropped", stage): {} for stage in backwards if graph.inputs[stage]},
         PlaceOfLoss("branch"): {},
         PlaceOfLoss("never"): {},
@@ -83,9 +83,9 @@ def places_of(
         held = {stage: {*by_query.get(query_id, ())} for stage, by_query in candidates.items()}
         for doc_id in grades:
             if doc_id not in held[graph.last]:
-                place = _place_of(doc_id, held, backwards, graph)
-                places[place].setdefault(query_id, []).append(doc_id)
-    return places
+                loss_place = _place_of(doc_id, held, backwards, graph)
+                documents_by_place[loss_place].setdefault(query_id, []).append(doc_id)
+    return documents_by_place
 
 
 def _place_of(
@@ -114,7 +114,7 @@ def accounts_of(
     measured: Mapping[str, Floats],
     last: Candidates,
     relevant: Mapping[str, Mapping[str, float]],
-    places: Mapping[PlaceOfLoss, Mapping[str, Sequence[str]]],
+    documents_by_place: Mapping[PlaceOfLoss, Mapping[str, Sequence[str]]],
 ) -> dict[str, MeasureAccount]:
     """Return {measure: its account}: order + losses = the measure of an ideal run − measured.
 
@@ -126,19 +126,19 @@ def accounts_of(
         measured: {measure: the scores of the last stage, f8[Q]}.
         last: the documents of the last stage.
         relevant: {query_id: {doc_id: grade}}.
-        places: as ``places_of`` returns them.
+        documents_by_place: as ``places_of`` returns them.
     """
     run = ceiling_run(last, relevant)
     before = scores_of(evaluator, run, measured)
     orders = {measure: before[measure] - scores for measure, scores in measured.items()}
     losses: dict[str, dict[PlaceOfLoss, Floats]] = {measure: {} for measure in measured}
-    for place, documents in places.items():
+    for loss_place, documents in documents_by_place.items():
         for query_id, doc_ids in documents.items():
             restored = {doc_id: relevant[query_id][doc_id] for doc_id in doc_ids}
             run[query_id] = run.get(query_id, {}) | restored
         after = scores_of(evaluator, run, measured) if documents else before
         for measure in measured:
-            losses[measure][place] = after[measure] - before[measure]
+            losses[measure][loss_place] = after[measure] - before[measure]
         before = after
     return {
         measure: MeasureAccount(scores, orders[measure], losses[measure])

@@ -123,9 +123,9 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         for name, run in runs.items()
     }
     relevant = relevant_of(judgements)
-    places = places_of(relevant, candidates, graph)
+    lost_from = places_of(relevant, candidates, graph)
     measured = {measure: last.scores(measure) for measure in names}
-    accounts = accounts_of(evaluator, measured, candidates[graph.last], relevant, places)
+    accounts = accounts_of(evaluator, measured, candidates[graph.last], relevant, lost_from)
     settings = ComparisonSettings(
         correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
     )
@@ -135,7 +135,7 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     }
     below = _relevant_below_cutoffs(evaluator_of, runs[graph.last], names)
     num_in_last = sum(map(len, relevant.values())) - sum(
-        len(doc_ids) for documents in places.values() for doc_ids in documents.values()
+        len(doc_ids) for documents in lost_from.values() for doc_ids in documents.values()
     )
     return StagedResult(
         measures=names,
@@ -150,7 +150,7 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         losses=tuple(
             loss
             for measure, account in accounts.items()
-            for loss in _losses(measure, account, places, below[measure], alpha)
+            for loss in _losses(measure, account, lost_from, below[measure], alpha)
         ),
         differences=tuple(_differences(results, candidates, graph, settings)),
         settings=settings,
@@ -227,7 +227,7 @@ def _relevant_below_cutoffs(
 def _losses(
     measure: str,
     account: MeasureAccount,
-    places: Mapping[PlaceOfLoss, Mapping[str, Sequence[str]]],
+    lost_from: Mapping[PlaceOfLoss, Mapping[str, Sequence[str]]],
     below: int,
     alpha: float,
 ) -> Iterator[Loss]:
@@ -236,9 +236,9 @@ def _losses(
     limit = scale_of(measure, {}).range or math.inf
 
     reasons: list[tuple[Reason, str, int, Floats]] = [("order", "", below, account.order)]
-    for place, values in account.losses.items():
-        count = sum(map(len, places[place].values()))
-        reasons.append((place.kind, place.stage, count, values))
+    for loss_place, values in account.losses.items():
+        count = sum(map(len, lost_from[loss_place].values()))
+        reasons.append((loss_place.kind, loss_place.stage, count, values))
     for reason, stage, documents, values in reasons:
         loss, low, high = mean_and_interval(values[defined], alpha, limit)
         yield Loss(
