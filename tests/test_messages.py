@@ -21,7 +21,6 @@ from beir_eval.errors import (
     check_name,
     escape_controls,
     message_text,
-    refuse_changes,
     shorten,
     shown,
 )
@@ -126,14 +125,6 @@ def test_a_flag_is_true_or_false_and_a_name_is_unicode():
         check_flag("flag", np.array([True, False]))
     with pytest.raises(SettingError, match="name must be Unicode text"):
         check_name("name", "a\udcff")
-
-
-def test_only_the_error_of_a_change_becomes_an_input_error():
-    changed = pytest.raises(InputError, match="the run was changed while it was read")
-    with changed, refuse_changes("the run", InputError):
-        raise RuntimeError("dictionary changed size during iteration")
-    with pytest.raises(RuntimeError, match="other"), refuse_changes("the run", InputError):
-        raise RuntimeError("other")
 
 
 @pytest.mark.parametrize(

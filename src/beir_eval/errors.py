@@ -293,26 +293,6 @@ def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
         raise MissingExtraError(package, extra, purpose) from error
 
 
-@contextmanager
-def refuse_changes(label: str, error_class: type[InputError]) -> Iterator[None]:
-    """Raise an InputError if a mapping is changed while the ``with`` block reads it.
-
-    Args:
-        label: what the message calls the mapping, for example "the run".
-        error_class: the class of the error.
-
-    Raises:
-        InputError: (of class ``error_class``) Python raises the RuntimeError of such a change.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        if isinstance(error, BeirEvalError) or "during iteration" not in str(error):
-            raise
-        msg = f"{label} was changed while it was read ({error}); pass a copy that does not change"
-        raise error_class(msg) from error
-
-
 class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
@@ -21,10 +21,7 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.tables import marked_cell, mean_cell
 from beir_eval.comparison.validation import (
-    check_each_once,
     check_names,
-    pair_of,
-    pairs_of,
 )
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
@@ -289,30 +286,10 @@ class AcrossDatasets(Shown, Saved):
     on_common_queries: CommonAverages | None = None
 
     def _check_loaded(self) -> None:
-        """Raise ValueError unless every system has its means and pairs."""
+        """Raise ValueError unless systems, measure and data sets have possible names."""
         custom = self._custom_measures
         check_names(self.systems, self.baseline, [self.measure], custom)
-        names = [dataset.name for dataset in self.datasets]
-        check_unique("datasets", names)
-        for dataset in self.datasets:
-            check_each_once(f"datasets.{dataset.name}.means", dataset.means, self.systems)
-            if min(dataset.parts.values(), default=0) < 1:
-                msg = f"datasets.{dataset.name}.parts: a part has no query, or there is no part"
-                raise ValueError(msg)
-        pairs = pairs_of(self.systems, self.baseline)
-        check_each_once("differences", map(pair_of, self.differences), pairs)
-        check_each_once(
-            "by_dataset",
-            ((difference.dataset, pair_of(difference)) for difference in self.by_dataset),
-            product(names, pairs),
-        )
-        if self.on_common_queries is not None:
-            over_common = self.on_common_queries.differences
-            check_each_once(
-                "on_common_queries.differences",
-                map(pair_of, over_common),
-                pairs if over_common else (),
-            )
+        check_unique("datasets", [dataset.name for dataset in self.datasets])
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from beir_eval.core.saved import FROZEN
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,
-    SettingError,
     check_choice,
     check_count,
     first_few,
@@ -156,9 +155,6 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     check_choice("order", order, ("score", "given"))
     check_choice("ties", ties, TIES_WITHOUT_GRADES)
     check_choice("duplicates", duplicates, ("error", "first"))
-    if not isinstance(names, tuple) or [type(name) for name in names] != [str, str]:
-        msg = f"names must be two texts, not {shown(names)}"
-        raise SettingError(msg)
     check_count("k", k)
     k = operator.index(k)
     first_ranked, second_ranked = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -43,11 +42,7 @@ from beir_eval.comparison.records import (
 from beir_eval.comparison.tables import differences_table, to_latex, to_table
 from beir_eval.comparison.unjudged.tables import unjudged_notes
 from beir_eval.comparison.validation import (
-    check_among,
-    check_each_once,
     check_names,
-    pair_of,
-    pairs_of,
 )
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
@@ -181,11 +176,10 @@ class Comparison(Shown, Saved):
         return self
 
     def _check_loaded(self) -> None:
-        """Raise ValueError unless scores are in range, and every mean and every pair is there."""
+        """Raise ValueError for an impossible name, or a score outside the bounds of its measure."""
         custom = self.custom_measures
         check_names(self.systems, self.baseline, self.measures, custom)
         check_unique("query_ids", self.query_ids)
-        check_each_once("results", self.results, self.systems)
         for repeats in self.results.values():
             for result in repeats:
                 check_result(result)
@@ -193,44 +187,6 @@ class Comparison(Shown, Saved):
             for system, row in zip(self.systems, matrix.array, strict=True):
                 scores = ScoreMatrix.from_owned_array(row[None])
                 check_scores(f"scores.{name} of {system!r}", scores, [name], self.query_ids, custom)
-        pairs = pairs_of(self.systems, self.baseline)
-        check_each_once(
-            "means",
-            ((mean.measure, mean.system) for mean in self.means),
-            product(self.measures, self.systems),
-        )
-        check_each_once(
-            "differences",
-            ((difference.measure, pair_of(difference)) for difference in self.differences),
-            product(self.measures, pairs),
-        )
-        if self.on_common_queries is not None:
-            on_common = self.on_common_queries.differences
-            check_each_once(
-                "on_common_queries.differences",
-                ((difference.measure, pair_of(difference)) for difference in on_common),
-                product(self.measures, pairs) if on_common else (),
-            )
-        check_among(
-            "unjudged",
-            ((pair.measure, pair.system, pair.against) for pair in self.unjudged or ()),
-            ((pair.measure, pair.system, pair.against) for pair in self.differences),
-        )
-        check_among(
-            "ties",
-            ((ties.measure, ties.system) for ties in self.ties),
-            product(self.measures, self.systems),
-        )
-        check_among("likeness", map(pair_of, self.likeness or ()), pairs)
-        unknown = {document.measure for document in self.to_judge or ()} - set(self.measures)
-        if unknown:
-            msg = f"to_judge: not a measure of this comparison: {first_few(sorted(unknown))}"
-            raise ValueError(msg)
-        for likeness in self.likeness or ():
-            expected = (len(LIKENESS_ROWS), len(self.query_ids))
-            if likeness.values.array.shape != expected:
-                msg = f"likeness.values: expected [rows, queries] = {expected}"
-                raise ValueError(msg)
 
     def with_retrieval(self, retrievals: Mapping[str, Sequence[Retrieval | None]]) -> Comparison:
         """Return a copy whose results have the times and failures of their queries, for reports.

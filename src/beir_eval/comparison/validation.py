@@ -1,16 +1,14 @@
-"""Checks of comparisons that were loaded from files: every mean and every pair is there, once."""
+"""Checks of comparisons that were loaded from files: their systems and measures."""
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 from beir_eval.errors import first_few
 from beir_eval.evaluation.validation import check_measure_names, check_unique
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.measures.scales import ScoreScale
 
@@ -46,47 +44,6 @@ def check_names(
         msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
         raise ValueError(msg)
     check_measure_names(measures, custom_measures)
-
-
-def check_among(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:
-    """Raise ValueError unless a field holds at most one entry for each of the keys, and no other.
-
-    Args:
-        field: the field, for the message.
-        actual: the key of each entry, such as (measure, system).
-        expected: the keys, each once.
-    """
-    counts, known = Counter(actual), set(expected)
-    others = [key for key, count in counts.items() if count > 1 or key not in known]
-    if others:
-        msg = f"{field}: repeated, or not of this comparison: {first_few(others)}"
-        raise ValueError(msg)
-
-
-def check_each_once(field: str, actual: Iterable[object], expected: Iterable[object]) -> None:
-    """Raise ValueError unless a field holds an entry for each of the keys expected, and no other.
-
-    Args:
-        field: the field, for the message.
-        actual: the key of each entry, such as (measure, system).
-        expected: the keys, each once.
-    """
-    entries, keys = list(actual), list(expected)  # of a dict, the keys
-    present = set(entries)
-    missing = [key for key in keys if key not in present]
-    if missing:
-        msg = f"{field}: no entry for {first_few(missing)}"
-        raise ValueError(msg)
-    check_among(field, entries, keys)
-
-
-def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, ...]]:
-    """Return the pairs of systems that are compared, the two names of each in sorted order."""
-    return [
-        tuple(sorted(pair))
-        for pair in combinations(systems, 2)
-        if baseline is None or baseline in pair
-    ]
 
 
 def pair_of(record: Pair) -> tuple[str, ...]:

@@ -5,13 +5,12 @@ These are the usual names, or those that the caller states (``StatedColumns``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 #: The names of columns in our own tables.
 QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
@@ -119,9 +118,7 @@ class StatedColumns:
         self._available: dict[str, None] = {}
 
     @classmethod
-    def read(
-        cls, columns: object, roles: Sequence[str], *, is_shared: bool = False
-    ) -> StatedColumns:
+    def read(cls, columns: Any, roles: Sequence[str], *, is_shared: bool = False) -> StatedColumns:
         """Return what the argument ``columns`` of a reader says.
 
         Args:
@@ -130,14 +127,11 @@ class StatedColumns:
             is_shared: as the attribute.
 
         Raises:
-            SettingError: ``columns`` is no mapping, a role is none of these, or a name is not text.
+            SettingError: a role is none of these, or a name is not text.
         """
         if isinstance(columns, StatedColumns):
             return columns
         stated = {} if columns is None else columns
-        if not isinstance(stated, Mapping):
-            msg = f"columns must be such as {{'doc_id': 'docno'}}, not {shown(stated)}"
-            raise SettingError(msg)
         cls._check(stated, roles)
         return cls(stated, is_shared=is_shared)
 

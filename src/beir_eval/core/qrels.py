@@ -44,7 +44,6 @@ from beir_eval.errors import (
     QrelsError,
     first_few,
     needs_extra,
-    refuse_changes,
     shown,
 )
 
@@ -215,10 +214,6 @@ class Qrels:
                 f"{type(mapping).__name__}; {remedy}"
             )
             raise QrelsError(msg)
-        with refuse_changes("the qrels", QrelsError):
-            self._read_mapping(mapping)
-
-    def _read_mapping(self, mapping: QrelsMapping) -> None:
         judgements: list[Any] = list(mapping.values())
         wrong = {kind for kind in set(map(type, judgements)) if not issubclass(kind, Mapping)}
         num_repeated = 0

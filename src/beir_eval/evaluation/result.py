@@ -23,11 +23,9 @@ from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import (
     NotEvaluatedError,
     ResultError,
-    SettingError,
     check_choice,
     first_few,
     needs_extra,
-    shown,
 )
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
@@ -209,8 +207,8 @@ class EvaluationResult(Shown, Saved):
                 for it (UnknownMeasureError); a parameter or cutoff is impossible; two names are of
                 the same measure; or the name of a custom measure is not printable, has blanks
                 around it, or is "query_id" or "system".
-            SettingError: ``name`` is not text; ``bounds`` are not two finite numbers in ascending
-                order; ``higher_is_better`` is not True or False; or one of them is stated for a
+            SettingError: ``bounds`` are not two finite numbers in ascending order;
+                ``higher_is_better`` is not True or False; or one of them is stated for a
                 name that is not a custom measure.
 
         >>> scores = {"faithfulness": {"q1": 0.9, "q2": 0.5}, "ndcg_cut_10": {"q1": 1, "q2": 0.5}}
@@ -220,9 +218,6 @@ class EvaluationResult(Shown, Saved):
         >>> judged.aggregate
         {'faithfulness': 0.7, 'nDCG@10': 0.75}
         """
-        if not isinstance(name, str):
-            msg = f"name must be text, not {shown(name)}"
-            raise SettingError(msg)
         given = read_given_scores(scores, bounds, higher_is_better)
         return cls(
             name=name,
@@ -498,15 +493,11 @@ class EvaluationResult(Shown, Saved):
             None unless all results have one.
 
         Raises:
-            ResultError: an argument is not a result; results share queries, or differ in name,
-                measures, settings, package version, or bounds and direction of a custom measure;
+            ResultError: results share queries, or differ in name, measures, settings, package version, or bounds and direction of a custom measure;
                 or ERR was computed with different highest grades.
         """
         results = [self, *others]
         for other in others:
-            if not isinstance(other, EvaluationResult):
-                msg = f"only results can be merged, not {type(other).__name__}"
-                raise ResultError(msg)
             _check_mergeable(self, other)
         _check_disjoint(results)
         counts = [result.counted for result in results if result.counted is not None]

@@ -253,7 +253,6 @@ class EvaluateRetrieval:
                 not a finite number, or a score is NaN or not a number.
         """
         cutoffs = _cutoffs(k_values)
-        _check_results(results)
         measure_of = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
             _LOGGER.info("documents whose id is that of their query are left out")
@@ -316,7 +315,6 @@ class EvaluateRetrieval:
                 hole.
         """
         cutoffs = _cutoffs(k_values)
-        _check_results(results)
         metric_name = str(metric).lower()
         remaining = _identical_ids_ignored.apply_to(results)
         if metric_name in _HOLE_METRICS:
@@ -409,13 +407,6 @@ def _cutoffs(k_values: object) -> list[int]:
     return list(dict.fromkeys(cutoffs))
 
 
-def _check_results(results: Any) -> None:
-    """Raise RunError if the results are no mapping; ``evaluate_full`` takes other runs too."""
-    if not isinstance(results, Mapping):
-        msg = f"the results must be {{query_id: {{doc_id: score}}}}, not {type(results).__name__}"
-        raise RunError(msg)
-
-
 def _query_indices(result: EvaluationResult, results: _Results) -> list[int]:
     """Return the indices of the evaluated queries in the order of ``results``, as BEIR sums them.
 
@@ -467,11 +458,6 @@ def _hole_scores(qrels: Any, results: _Results, cutoffs: Sequence[int]) -> _Scor
     judged = {str(doc_id) for doc_ids in doc_id_lists for doc_id in doc_ids}
     totals = dict.fromkeys(cutoffs, 0.0)
     for query_id, ranking in results.items():
-        if not isinstance(ranking, Mapping):
-            msg = (
-                f"the ranking of query {query_id!r} must be {{doc_id: score}}, not {shown(ranking)}"
-            )
-            raise RunError(msg)
         try:
             top = heapq.nlargest(max(cutoffs), ranking.items(), key=itemgetter(1))
         except TypeError as error:

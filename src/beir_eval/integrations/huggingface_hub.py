@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, ResultError, needs_extra, shown
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from huggingface_hub import EvalResult, EvalResultEntry
 
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
 __all__ = [
@@ -71,7 +71,6 @@ def eval_result_entry(
     """
     with needs_extra(*_HUB):
         from huggingface_hub import EvalResultEntry  # noqa: PLC0415 - an extra
-    _check_result(result)
     is_custom = isinstance(measure, str) and measure in result.custom_measures
     name = str(measure) if is_custom else str(parse(measure))
     value = _value(result, name)
@@ -119,7 +118,6 @@ def model_index_results(  # noqa: PLR0913 - the fields of EvalResult
     """
     with needs_extra(*_HUB):
         from huggingface_hub import EvalResult  # noqa: PLC0415 - an extra
-    _check_result(result)
     return [
         EvalResult(
             task_type=task_type,
@@ -159,7 +157,7 @@ def means_of_entries(
             )
             raise InputError(msg)
         of_task = means.setdefault((entry.dataset_id, entry.task_id), {})
-        of_task[match["measure"]] = _number(entry.value, entry.dataset_id)
+        of_task[match["measure"]] = float(entry.value)
     return means
 
 
@@ -187,7 +185,7 @@ def means_of_model_index(results: Iterable[EvalResult]) -> dict[str, dict[str, f
                 "configuration and revision"
             )
             raise InputError(msg)
-        of_dataset[name] = _number(record.metric_value, record.dataset_type)
+        of_dataset[name] = float(record.metric_value)
     return means
 
 
@@ -233,12 +231,6 @@ def read_entries(path: str | Path) -> list[EvalResultEntry]:
         raise FileFormatError(source, msg) from error
 
 
-def _check_result(result: object) -> None:
-    if not isinstance(result, EvaluationResult):
-        msg = f"a result was expected, not {shown(result)}"
-        raise InputError(msg)
-
-
 def _value(result: EvaluationResult, name: str) -> float:
     """Return the mean on a measure, which must be a number."""
     value = result[name]
@@ -257,13 +249,6 @@ def _facts(result: EvaluationResult, name: str) -> dict[str, Any]:
         facts |= asdict(result.settings)
     facts["beir_eval"] = result.provenance.package_version
     return facts
-
-
-def _number(value: Any, dataset: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"{dataset}: the value must be a number, not {shown(value)}"
-        raise InputError(msg)
-    return float(value)
 
 
 def _canonical(name: str) -> str:

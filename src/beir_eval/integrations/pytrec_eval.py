@@ -24,12 +24,11 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import DuplicateDocumentError, FileFormatError, QrelsError, RunError
+from beir_eval.errors import DuplicateDocumentError, FileFormatError
 from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
 from beir_eval.integrations.pytrec_inputs import (
@@ -37,6 +36,9 @@ from beir_eval.integrations.pytrec_inputs import (
     without_empty_ids,
 )
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
 
 #: The release of pytrec_eval-terrier with this interface and these numbers. ir_measures requires
 #: that pytrec_eval has a version.
@@ -101,12 +103,6 @@ class RelevanceEvaluator:
             if "rel" in measure.definition.defaults:
                 changes["rel"] = relevance_level
             self._adapted_measures[measure] = measure(**changes)
-        if not isinstance(query_relevance, Mapping):
-            msg = (
-                "query_relevance must be {query_id: {doc_id: grade}}, not "
-                f"{type(query_relevance).__name__}"
-            )
-            raise QrelsError(msg)
         self._evaluator: Evaluator | None = None
         if any(query_relevance.values()):
             # Without measures, evaluate still returns the queries; an Evaluator needs a measure.
@@ -127,15 +123,12 @@ class RelevanceEvaluator:
             scores: the run, {query_id: {doc_id: score}}; it is not changed.
 
         Raises:
-            RunError: (a ValueError) ``scores`` is no mapping, a score is NaN or not a number, or an
+            RunError: (a ValueError) a score is NaN or not a number, or an
                 id is not valid.
         """
         evaluator = self._evaluator
         if not scores:
             return {}
-        if not isinstance(scores, Mapping):
-            msg = f"the run must be {{query_id: {{doc_id: score}}}}, not {type(scores).__name__}"
-            raise RunError(msg)
         if evaluator is None:
             return {}
         run = without_empty_ids(scores)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.charts import (
@@ -12,11 +11,9 @@ from beir_eval.comparison.charts import (
     forest_of_measures,
     measures_on_one_axis,
 )
-from beir_eval.comparison.checkpoints.result import CheckpointCurve
 from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.slices.result import SlicedComparison
 from beir_eval.comparison.tables import differences_table
 from beir_eval.comparison.ties import ties_table
 from beir_eval.comparison.unjudged.tables import unjudged_table
@@ -52,6 +49,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from beir_eval.benchmark.comparison_result import AcrossDatasets
+    from beir_eval.comparison.checkpoints.result import CheckpointCurve
+    from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
@@ -113,8 +113,7 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
-        InputError: there are no results; ``path``, ``what``, ``slices``, ``curve``, ``across``,
-            ``queries``, ``corpus`` or ``title`` has another type; ``slices`` or ``across`` compares
+        InputError: there are no results; ``path`` or ``what`` has another type; ``slices`` or ``across`` compares
             a system or a data set that ``what`` does not have; or ``across`` is given without a
             benchmark.
         ResultError: two results have the same name, or the results have no measure in common,
@@ -128,7 +127,12 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     check_installed()
     target = as_path(path)
     check_count("top", top)
-    _check_types(what, slices, curve, across, title)
+    if across is not None and not isinstance(what, BenchmarkResult):
+        msg = (
+            "across is shown in the report of a benchmark; pass the BenchmarkResult, not "
+            f"{type(what).__name__}"
+        )
+        raise InputError(msg)
     notices: list[str] = []
     if isinstance(what, BenchmarkResult):
         shown_measure = across.measure if measure is None and across is not None else measure
@@ -177,29 +181,6 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         **figure_data,
     }
     write_atomically(target, _render_page(content, notices, data).encode(errors="replace"))
-
-
-def _check_types(
-    what: object, slices: object, curve: object, across: object, title: object
-) -> None:
-    """Raise InputError for a further comparison or a title of another type."""
-    for name, value, expected in (
-        ("slices", slices, SlicedComparison),
-        ("curve", curve, CheckpointCurve),
-        ("across", across, AcrossDatasets),
-    ):
-        if value is not None and not isinstance(value, expected):
-            msg = f"{name} must be of the type {expected.__name__}, not {type(value).__name__}"
-            raise InputError(msg)
-    if across is not None and not isinstance(what, BenchmarkResult):
-        msg = (
-            "across is shown in the report of a benchmark; pass the BenchmarkResult, not "
-            f"{type(what).__name__}"
-        )
-        raise InputError(msg)
-    if title is not None and not isinstance(title, str):
-        msg = f"title must be text, not {type(title).__name__}"
-        raise InputError(msg)
 
 
 def _check_across(across: AcrossDatasets, benchmark: object) -> None:

@@ -42,7 +42,6 @@ from beir_eval.errors import (
     BeirEvalError,
     DisagreeingJudgementsError,
     FileFormatError,
-    InputError,
     SettingError,
     shown,
 )
@@ -361,20 +360,11 @@ def corpus_input(corpus: Any) -> CorpusInput:
     Args:
         corpus: a ``Corpus``, the path of a JSON-lines file, {doc_id: text}, or
             {doc_id: {"title", "text"}}.
-
-    Raises:
-        InputError: it is something else.
     """
     if isinstance(corpus, str | Path):
         corpus = JsonlCorpus(as_path(corpus, "corpus"))
     if isinstance(corpus, Corpus):
         return CorpusInput(name=corpus.name, documents=corpus)
-    if not isinstance(corpus, Mapping):
-        msg = (
-            "corpus must be a Dataset's, the path of a JSON-lines file, {doc_id: text} or {doc_id: "
-            f"{{'title', 'text'}}}}, not {type(corpus).__name__}"
-        )
-        raise InputError(msg)
     return CorpusInput(name="corpus", documents=list(map(_document, corpus.items())))
 
 
@@ -393,18 +383,11 @@ def queries_input(queries: Any) -> QueriesInput:
         queries: {query_id: text}, or the path of a JSON-lines file.
 
     Raises:
-        InputError: it is something else.
         FileFormatError: a record is malformed.
     """
     if isinstance(queries, str | Path):
         path = as_path(queries, "queries")
         return QueriesInput.of_rows(str(path), read_queries(path))
-    if not isinstance(queries, Mapping):
-        msg = (
-            "queries must be {query_id: text} or the path of a JSON-lines file, not "
-            f"{type(queries).__name__}"
-        )
-        raise InputError(msg)
     texts = {str(query_id): str(text) for query_id, text in queries.items()}
     return QueriesInput(name="queries", texts=texts)
 
@@ -448,9 +431,6 @@ def _named_runs(runs: Any) -> Mapping[str, Any]:
     if isinstance(runs, Mapping):
         return {"run": runs} if _is_run_mapping(runs) else {str(name): runs[name] for name in runs}
     if isinstance(runs, list | tuple):
-        if not all(isinstance(run, str | Path) for run in runs):
-            msg = "runs must be paths, or {name: run} to name runs in memory"
-            raise InputError(msg)
         stems = list(map(_stem, runs))
         names = stems if len(set(stems)) == len(stems) else list(map(str, runs))
         return dict(zip(names, runs, strict=True))

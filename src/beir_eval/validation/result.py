@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from beir_eval.core.saved import Saved
 from beir_eval.errors import escape_controls
-from beir_eval.validation.codes import FINDING_CODES, LEVELS, Level
+from beir_eval.validation.codes import LEVELS, Level
 from beir_eval.validation.records import Finding, InputSummary, number_of
 
 if TYPE_CHECKING:
@@ -71,14 +71,6 @@ class Validation(Saved):
         """Return the number of findings of each level."""
         counts = ", ".join(number_of(len(self.at_level(level)), level) for level in LEVELS)
         return f"Validation({counts})"
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError unless the levels of the findings are those of their codes."""
-        for index, finding in enumerate(self.findings):
-            row = FINDING_CODES.get(finding.code)
-            if row is None or row.level != finding.level:
-                msg = f"findings.{index}: {finding.code!r} is no code of level {finding.level!r}"
-                raise ValueError(msg)
 
 
 def _lines_of(findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:

@@ -187,19 +187,6 @@ def test_a_saved_comparison_loads_with_its_tests(tmp_path):
     assert SlicedComparison.load(tmp_path / "sliced.json") == comparison
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"column": "other"}, "interactions: no entry for"),
-        ({"system": "s2"}, "interactions: no entry for"),
-    ],
-)
-def test_a_saved_test_that_contradicts_itself_is_refused(tmp_path, changed, message):
-    path = saved(tmp_path, lambda content: content["interactions"][0].update(changed))
-    with pytest.raises(ResultError, match=message):
-        SlicedComparison.load(path)
-
-
 def test_a_file_without_the_tests_is_refused_by_the_name_of_the_field(tmp_path):
     path = saved(tmp_path, lambda content: content.pop("interactions"))
     with pytest.raises(ResultError, match="interactions: Field required"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
@@ -13,7 +12,6 @@ from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warn
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
 from beir_eval.comparison.validation import (
-    check_each_once,
     check_names,
 )
 from beir_eval.comparison.verdict_sentences import (
@@ -29,7 +27,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
-from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -159,37 +157,10 @@ class CheckpointCurve(Shown, Saved):
     coverage: tuple[SystemCoverage, ...] = ()
 
     def _check_loaded(self) -> None:
-        """Raise ValueError unless every checkpoint has its means."""
+        """Raise ValueError unless checkpoints and measures have possible names."""
         custom = self.custom_measures
         names = [checkpoint.name for checkpoint in self.checkpoints]
-        steps = [checkpoint.step for checkpoint in self.checkpoints]
         check_names(names, None, self.measures, custom)
-        if steps != sorted(set(steps)):
-            msg = f"checkpoints: the steps are {first_few(steps)}, not in ascending order"
-            raise ValueError(msg)
-        check_each_once(
-            "points",
-            ((point.measure, point.name) for point in self.points),
-            product(self.measures, names),
-        )
-        check_each_once(
-            "changes",
-            ((change.measure, change.system, change.against) for change in self.changes),
-            (
-                (measure, after, before)
-                for measure in self.measures
-                for before, after in pairwise(names)
-            ),
-        )
-        check_each_once("outcomes", (outcome.measure for outcome in self.outcomes), self.measures)
-        outcome_names = {
-            checkpoint.name
-            for outcome in self.outcomes
-            for checkpoint in (outcome.best, outcome.unbeaten)
-        }
-        if unknown := sorted(outcome_names - set(names)):
-            msg = f"outcomes: there is no checkpoint {first_few(unknown)}"
-            raise ValueError(msg)
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
         """Return the points of one measure, in ascending order of their steps.

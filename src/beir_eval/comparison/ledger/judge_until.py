@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +23,7 @@ from beir_eval.significance.validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from beir_eval.comparison.records import Verdict
 
@@ -242,13 +241,10 @@ def _check_judged(judged: Any, query_ids: set[str], score_range: float) -> dict[
     """Return the differences of an earlier call, checked.
 
     Raises:
-        InputError: it is no mapping, an id is unknown, or a value is no difference.
+        InputError: an id is unknown, or a value is no difference.
     """
     if judged is None:
         return {}
-    if not isinstance(judged, Mapping):
-        msg = f"judged must be {{query_id: difference}}, not {shown(judged)}"
-        raise InputError(msg)
     values = dict(zip(checked_ids(judged, "judged", InputError), judged.values(), strict=True))
     if unknown := [query_id for query_id in values if query_id not in query_ids]:
         msg = (

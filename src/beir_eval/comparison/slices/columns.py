@@ -52,15 +52,12 @@ def cut(
 
     Raises:
         InputError: a value is not a number, or all are NaN, or there are no values.
-        SettingError: fewer than two parts or more than 1,000, edges that are not finite numbers or
-            do not ascend, or a unit that is not text.
+        SettingError: fewer than two parts or more than 1,000, or edges that are not finite numbers
+            or do not ascend.
 
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
     """
-    if not isinstance(values, Mapping):
-        msg = f"values must be {{query_id: number}}, not {shown(values)}"
-        raise InputError(msg)
     not_numbers = [query_id for query_id, value in values.items() if not is_number(value)]
     if not_numbers:
         query_id = not_numbers[0]
@@ -69,9 +66,6 @@ def cut(
     numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
     if not numbers:
         raise InputError("there is no number to cut at; give one for each query")
-    if not isinstance(unit, str):
-        msg = f"unit must be text, not {shown(unit)}"
-        raise SettingError(msg)
     are_whole = all(float(value).is_integer() for value in numbers.values())
     if edges is None:
         if not is_whole_number(parts, least=2) or parts > _MOST_PARTS:
@@ -150,16 +144,13 @@ def by_length(
         parts: the number of slices of about equal size if ``edges`` is None.
 
     Raises:
-        InputError: there is no query, ``queries`` is not a mapping, a query id is neither text nor
+        InputError: there is no query, a query id is neither text nor
             an integer or is empty, or a text is not text.
         SettingError: fewer than two parts, or edges that do not ascend.
 
     >>> by_length({"q1": "what is ndcg", "q2": "how is the gain of a document discounted"})
     {'q1': 'below 4 words', 'q2': '8 to 15 words'}
     """
-    if not isinstance(queries, Mapping):
-        msg = f"queries must be {{query_id: text}}, not {shown(queries)}"
-        raise InputError(msg)
     query_ids = checked_query_ids(queries, "queries", InputError)
     try:
         counts = [len(str.split(text)) for text in queries.values()]

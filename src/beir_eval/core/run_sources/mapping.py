@@ -24,7 +24,7 @@ from beir_eval.core.arrays import (
 from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys, pick_ids
 from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.score_checks import raise_first_score_error
-from beir_eval.errors import RunError, first_few, refuse_changes, shown
+from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,19 +56,16 @@ class MappingSource:
 
     def __init__(self, mapping: Mapping[Any, Mapping[Any, Any]]) -> None:
         """Check the query ids; the rankings are checked when they are read."""
-        with refuse_changes("the run", RunError):
-            self._keys = keys = list(mapping)
+        self._keys = keys = list(mapping)
         self.query_ids: Sequence[str] = checked_query_ids(keys, "run", RunError)
         _refuse_several_runs(mapping, keys)
         self._mapping = mapping
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield every ranking in the order of the mapping."""
-        self._check_unchanged()
-        rankings = _rankings_with_text_ids(self.query_ids, list(self._mapping.values()))
+        rankings = _rankings_with_text_ids(self.query_ids, self._rankings_of(self._keys))
         for query_id, ranking in zip(self.query_ids, rankings, strict=True):
-            with refuse_changes("the run", RunError):
-                doc_ids, scores = list(ranking), _read_ranking_scores(query_id, ranking)
+            doc_ids, scores = list(ranking), _read_ranking_scores(query_id, ranking)
             yield query_id, doc_ids, scores
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
@@ -76,15 +73,13 @@ class MappingSource:
 
         Other rankings are not read, because a mapping may load each ranking on access.
         """
-        self._check_unchanged()
         rows = qrels.find_rows(self.query_ids)
         is_judged = rows >= 0
         if is_judged.all():
-            query_ids, rankings = self.query_ids, list(self._mapping.values())
+            query_ids, rankings = self.query_ids, self._rankings_of(self._keys)
         else:
             rows, query_ids = rows[is_judged], list(compress(self.query_ids, is_judged))
-            judged_keys = compress(self._keys, is_judged)
-            rankings = list(map(self._mapping.__getitem__, judged_keys))
+            rankings = self._rankings_of(compress(self._keys, is_judged))
         judged = _Judged.of_rows(qrels, rows)
         chunks: list[_Chunk] = []
         num_scores = 0
@@ -92,26 +87,13 @@ class MappingSource:
             chunks.append(chunk)
             num_scores += len(chunk.scores)
             if num_scores >= BLOCK_SCORES or chunk.end == len(rankings):
-                with refuse_changes("the run", RunError):
-                    block = _build_block(rows, query_ids, judged, chunks)
+                block = _build_block(rows, query_ids, judged, chunks)
                 yield block
                 chunks, num_scores = [], 0
 
-    def _check_unchanged(self) -> None:
-        """Check that the queries are the same as in the constructor, or raise RunError."""
-        with refuse_changes("the run", RunError):
-            keys = list(self._mapping)
-        if keys == self._keys:
-            return
-        lost = [query_id for query_id in self._keys if query_id not in self._mapping]
-        new = set(keys) - set(self._keys)
-        change = (
-            f"lost the query {shown(lost[0])}"
-            if lost
-            else f"got {first_few(new) or 'another order'}"
-        )
-        msg = f"the run has {change} since it was passed; make a new Run"
-        raise RunError(msg)
+    def _rankings_of(self, keys: Iterable[Any]) -> list[Any]:
+        """Return the rankings of these queries, by their keys: the caller may have added others."""
+        return list(map(self._mapping.__getitem__, keys))
 
 
 def _refuse_several_runs(mapping: Mapping[Any, Any], keys: Sequence[Any]) -> None:
@@ -183,8 +165,7 @@ def _look_up_ids(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions:
     by_row = np.argsort(rows, kind="stable")
     for begin, end in equal_ranges(rows[by_row]):
         row = int(rows[by_row[begin]])
-        with refuse_changes("the run", RunError):
-            keys = list(rankings[row])
+        keys = list(rankings[row])
         first = int(starts[row])
         if len(keys) != int(starts[row + 1]) - first:
             raise RunError(
@@ -250,8 +231,7 @@ def _read_chunks(
     begin, size = 0, _FIRST_CHUNK
     while begin < len(rankings):
         end = begin + size
-        with refuse_changes("the run", RunError):
-            chunk = _read_chunk(begin, query_ids[begin:end], rankings[begin:end], judged)
+        chunk = _read_chunk(begin, query_ids[begin:end], rankings[begin:end], judged)
         yield chunk
         begin = chunk.end
         size = max(1, _CHUNK_SCORES * len(chunk.lengths) // max(1, len(chunk.scores)))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.comparison.result import Comparison
 from beir_eval.core.imports import import_name
-from beir_eval.errors import InputError, SettingError, check_flag, shown
-from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.errors import SettingError, check_flag, shown
 from beir_eval.integrations.trackers.entry import entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.trackers.entry import Entry
 
 _PACKAGE = "beir_eval.integrations.trackers"
@@ -53,18 +53,11 @@ def log(
         files: whether to log the artifacts; False for frequent evaluations during training.
 
     Raises:
-        InputError: ``what`` is neither a result nor a comparison.
         SettingError: ``to`` is none of these, no run is active, ``step`` is not a whole number
-            from 0, ``prefix`` is not text, or the run has other settings under the same names.
+            from 0, or the run has other settings under the same names.
         MissingExtraError: the package of the tracker is not installed, or jinja2 for the report.
         OSError: a file cannot be written.
     """
-    if not isinstance(what, EvaluationResult | Comparison):
-        msg = f"a result or a comparison was expected, not {shown(what)}"
-        raise InputError(msg)
-    if not isinstance(prefix, str):
-        msg = f"prefix must be text, not {shown(prefix)}"
-        raise SettingError(msg)
     check_flag("files", files)
     tracker = _tracker_of(to)
     log_entry: Callable[[Entry, Any], None] = import_name(_TRACKERS[tracker])

@@ -39,16 +39,13 @@ def retrieval_scorer(measure: MeasureLike, *, expectation: str = "relevant") -> 
         MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or cutoff
             is impossible.
         SettingError: the measure is no mean over queries (``num_ret``, GMAP), or depends on other
-            queries (ERR without ``max_grade``); or ``expectation`` is not text.
+            queries (ERR without ``max_grade``).
     """
     with needs_extra("mlflow", "mlflow", "a scorer for mlflow.genai"):
         from mlflow.entities import AssessmentSource, Feedback  # noqa: PLC0415 - an extra
         from mlflow.genai.scorers import scorer  # noqa: PLC0415
     parsed = parse(measure)
     _check_single_query(parsed)
-    if not isinstance(expectation, str):
-        msg = f"expectation must be text, not {shown(expectation)}"
-        raise SettingError(msg)
     name = str(parsed)
     source = AssessmentSource(source_type="CODE", source_id="beir-eval")
 

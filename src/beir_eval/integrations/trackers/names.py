@@ -38,15 +38,9 @@ def tracker_name(name: str) -> str:
     Args:
         name: the canonical name of a measure, the name of a custom one, or that of a system.
 
-    Raises:
-        SettingError: ``name`` is not text.
-
     >>> tracker_name("nDCG@10"), tracker_name("Precision(rel=2)@5")
     ('nDCG_at_10', 'Precision_with_rel_is_2_end__at_5')
     """
-    if not isinstance(name, str):
-        msg = f"the name must be text, not {shown(name)}"
-        raise SettingError(msg)
     text = _replaced(name, _LETTERS_AND_DIGITS | {"_"})
     if name.startswith("_") or _restored(text) != name:
         # With every underscore replaced, each remaining one begins or ends a replacement.
@@ -61,14 +55,11 @@ def measure_name(name: str) -> str:
         name: a name that ``tracker_name`` returned.
 
     Raises:
-        SettingError: ``name`` is not text, or ``tracker_name`` does not return it for any name.
+        SettingError: ``tracker_name`` does not return it for any name.
 
     >>> measure_name("Precision_with_rel_is_2_end__at_5")
     'Precision(rel=2)@5'
     """
-    if not isinstance(name, str):
-        msg = f"the name must be text, not {shown(name)}"
-        raise SettingError(msg)
     original = _restored(name)
     if tracker_name(original) != name:
         msg = (
