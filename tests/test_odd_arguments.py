@@ -38,23 +38,6 @@ def test_the_name_of_a_file_is_text_that_every_file_can_contain():
     assert name_as_text("a\udcff") == r"a\xff"
 
 
-class ChangingDict(dict):
-    """A dict that another thread changes while it is read."""
-
-    def values(self):
-        for value in list(super().values()):
-            self[f"new {len(self)}"] = value
-            yield value
-            raise RuntimeError("dictionary changed size during iteration")
-
-
-def test_a_dict_that_changes_while_it_is_read_is_an_error_of_the_input():
-    with pytest.raises(InputError, match="changed while it was read"):
-        Qrels({"q": ChangingDict(a=1)})
-    with pytest.raises(InputError, match="changed while it was read"):
-        evaluate(QRELS, {"q1": ChangingDict(a=1.0, b=2.0)}, ["nDCG@10"])
-
-
 def test_a_sparse_mapping_of_row_numbers_is_refused_before_it_fills_the_memory():
     with pytest.raises(InputError, match="number the rows from 0"):
         Run.from_arrays([[10**12]], [[1.0]], query_ids=["q"], doc_ids={10**12: "a"})

@@ -173,20 +173,12 @@ def test_a_set_is_refused_as_a_ranking_because_it_has_no_order():
 def test_a_query_added_or_removed_after_the_run_was_made_is_refused():
     live = {"q": {"a": 1.0}}
     run = Run(live)
-    live.clear()
-    with pytest.raises(RunError, match="lost the query 'q'"):
-        evaluate(QRELS, run)
-    live.update({"q": {"a": 1.0}, "z": {"a": 1.0}})
-    with pytest.raises(RunError, match="got 'z' since it was passed; make a new Run"):
-        evaluate(QRELS, run)
-    del live["q"]
-    with pytest.raises(RunError, match="lost the query 'q'"):
-        evaluate(QRELS, run, fingerprint=True)
-    by_number = {1: {"a": 1.0}}
-    run = Run(by_number)
-    by_number[2] = by_number.pop(1)
-    with pytest.raises(RunError, match="lost the query 1"):
-        evaluate({"1": {"a": 1}}, run)
+    for changed in ({}, {"q": {"a": 1.0}, "z": {"a": 1.0}}, {"z": {"a": 1.0}}):
+        live.clear()
+        live.update(changed)
+        for settings in ({}, {"fingerprint": True}):
+            with pytest.raises(RunError, match="other queries than when it was passed"):
+                evaluate(QRELS, run, **settings)
 
 
 class Growing(dict):
@@ -231,8 +223,6 @@ def test_a_ranking_that_is_not_a_list_is_refused(ranking):
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(RunError, match="there are 2 query_ids, 1 doc_ids and 1 scores"):
         Run.from_columns(["q", "q"], ["a"], [1.0])
-    with pytest.raises(RunError, match="not list"):
-        Run.from_rankings([["a"]])
 
 
 def test_columns_may_mix_queries_and_may_be_arrays():

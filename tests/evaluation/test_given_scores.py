@@ -170,11 +170,6 @@ def test_scores_that_cannot_be_taken_over_are_refused_with_the_reason(
         EvaluationResult.from_scores("A", scores, **(stated | settings))
 
 
-def test_a_name_must_be_text():
-    with pytest.raises(SettingError, match="name must be text"):
-        EvaluationResult.from_scores(1, SCORES)
-
-
 def changed(**fields):
     return json.loads(judged().model_dump_json()) | fields
 

@@ -299,15 +299,13 @@ def as_stated(written, stated):
 
 
 def check_saved(kind, path):
-    """Load a saved file, save and load it again, and use what it contains."""
+    """Load a saved file, save and load it again."""
     record = kind.load(path)
     copy = path.with_name("copy.json")
     record.save(copy)
     expect(kind.load(copy).model_dump_json().encode(), copy.read_bytes())
     written, stated = (json.loads(references.text_of(file.read_bytes())) for file in (copy, path))
     expect(as_stated(written, stated), stated)
-    record.to_markdown()
-    record.notes()
 
 
 def check_result(path):

@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
-from beir_eval import Qrels, Run, read_qrels
+from beir_eval import Qrels, read_qrels
 from beir_eval.errors import (
     FileFormatError,
     MeasureError,
@@ -467,17 +467,8 @@ def test_empty_results_score_0_in_every_custom_metric():
             EvaluateRetrieval.evaluate_custom({}, {}, [1], metric)
 
 
-@pytest.mark.parametrize(
-    "value", [None, [("q", {"a": 1.0})], "text", 5, {"q": None}, Run({"q": {"a": 1.0}}), object()]
-)
-def test_inputs_of_another_type_are_errors_of_this_package(value):
-    for metric in METRICS:
-        for error, qrels, results in ((RunError, QRELS, value), (QrelsError, value, RESULTS)):
-            if not (error is QrelsError and isinstance(value, Run)):
-                with pytest.raises(error):
-                    EvaluateRetrieval.evaluate_custom(qrels, results, [1], metric)
-    with pytest.raises(RunError):
-        EvaluateRetrieval.evaluate(QRELS, value, [1])
+@pytest.mark.parametrize("value", [None, "text", 5, object()])
+def test_cutoffs_of_another_type_are_errors_of_this_package(value):
     with pytest.raises(MeasureError):
         EvaluateRetrieval(k_values=value)
     with pytest.raises(MeasureError):

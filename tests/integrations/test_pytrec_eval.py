@@ -22,7 +22,6 @@ from beir_eval.errors import (
     DuplicateDocumentError,
     FileFormatError,
     MeasureError,
-    QrelsError,
     RunError,
 )
 from strategies import qrels_and_run
@@ -213,8 +212,6 @@ def test_inputs_that_pytrec_eval_cannot_take_are_accepted_or_refused_with_a_mess
     for unknown in ("nothing", "ndcg.5", "P_0", "P.", "utility.1,2", "all_prefs", 7):
         with pytest.raises(MeasureError):
             ours.RelevanceEvaluator(QRELS, {unknown})
-    with pytest.raises(QrelsError, match="must be"):
-        ours.RelevanceEvaluator([("q", "a", 1)], {"map"})
 
 
 def test_qrels_and_a_run_without_a_common_query_give_an_empty_result():

@@ -404,10 +404,6 @@ def test_a_comparison_of_other_systems_or_without_a_benchmark_is_refused(tmp_pat
         write_report(target, comparison, across=across)
     with pytest.raises(InputError, match=r"across compares data sets that .*: 'set 1'"):
         write_report(target, benchmark_of(comparison), across=across)
-    with pytest.raises(InputError, match="slices must be of the type SlicedComparison"):
-        write_report(target, comparison, slices=comparison)
-    with pytest.raises(InputError, match="across must be of the type AcrossDatasets"):
-        write_report(target, benchmark_of(comparison), across=comparison)
     assert not target.exists()
 
 

@@ -574,3 +574,36 @@ def check_baseline(baseline: object, systems: Sequence[str]) -> None:
             f"{first_few(systems)}"
         )
         raise SettingError(msg)
+
+
+def scores_of_repeats(
+    system: str,
+    repeats: Sequence[EvaluationResult],
+    measure: str,
+    query_ids: Sequence[str],
+    clusters: Sequence[str] | None = None,
+) -> MeasureScores:
+    """Return the scores of one system on the queries where it has one.
+
+    Args:
+        system: its name.
+        repeats: its results, of which each has all the queries.
+        measure: the name of the measure.
+        query_ids: the queries. [Q]
+        clusters: the cluster of each query, if they are related. [Q]
+    """
+    by_query = [
+        dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
+        for result in repeats
+    ]
+    scores = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
+    aligned = MeasureScores(
+        measure,
+        (system,),
+        [scores],
+        scores.mean(axis=0, keepdims=True),
+        hash_ids(query_ids),
+        scale_of(measure, repeats[0].custom_measures),
+        None if clusters is None else hash_ids(clusters),
+    )
+    return aligned.select(aligned.is_defined)

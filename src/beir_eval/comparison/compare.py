@@ -9,20 +9,16 @@ from beir_eval.comparison.alignment import align_scores, check_baseline, repeats
 from beir_eval.comparison.coverage import (
     coverage_of,
     deepest_rankings_of,
-    retrieved_by_all,
     warn_of_content,
 )
-from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
+from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
     CORRECTIONS,
-    Choice,
-    CommonQueries,
     ComparisonSettings,
 )
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import (
-    check_deterministic,
     checked_clusters,
     checked_deterministic,
     choose_repeats,
@@ -50,18 +46,13 @@ from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.evaluation.notes import convention_sentences
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse_all, with_rel
 from beir_eval.significance import PAIRED_TESTS
-from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
-from beir_eval.significance.validation import FEWEST_QUERIES, generator, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from beir_eval.comparison.alignment import AlignedScores, MeasureScores, SystemResults
-    from beir_eval.comparison.differences import Pairs
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.alignment import AlignedScores, SystemResults
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import Measure, MeasureLike
@@ -228,11 +219,14 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     )
     labels = checked_clusters(clusters, test)
     aligned = align_scores(systems | candidates, measures, on, labels, rel=rel)
-    comparison = _compare_scores(aligned, baseline, settings, tuple(systems))
-    extra_fields: dict[str, Any] = {"unjudged": judged_effects(comparison, systems)}
-    if all(results_of[0].top is not None for results_of in systems.values()):
-        extra_fields["likeness"] = likeness_of(comparison, systems, _LIKENESS_K)
-    return comparison.model_copy(update=extra_fields)
+    decisions = Decisions.of_scores(aligned, baseline, settings, tuple(systems))
+    has_top = all(results_of[0].top is not None for results_of in systems.values())
+    return _comparison_of(
+        decisions,
+        aligned,
+        unjudged=judged_effects(decisions, systems),
+        likeness=likeness_of(decisions, systems, _LIKENESS_K) if has_top else None,
+    )
 
 
 def _settings(  # noqa: PLR0913 - one keyword a setting
@@ -292,56 +286,28 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
     )
 
 
-def _compare_scores(
-    aligned: AlignedScores,
-    baseline: str | None,
-    settings: ComparisonSettings,
-    systems: tuple[str, ...],
-) -> Comparison:
-    """Return a comparison of scores, without what is known of their documents.
+def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents: Any) -> Comparison:
+    """Return the comparison, and warn of systems whose scores mean something else than usual.
 
     Args:
-        aligned: the scores of all systems, and of the candidates they were chosen from.
-        baseline: the system that all others are compared with.
-        settings: the settings.
-        systems: those of which the comparison speaks.
+        decisions: what the scores decide.
+        aligned: the scores, and the results that they are from.
+        of_documents: the fields of the comparison that are about documents: ``unjudged``,
+            ``to_judge``, ``ties`` and ``likeness``; and ``results``, if they are not those that
+            were aligned.
     """
-    check_baseline(baseline, systems)
-    check_deterministic(aligned, settings.deterministic)
-    pairs = pairs_to_compare(aligned.systems, baseline)
-    defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
-    rows = [aligned.systems.index(system) for system in systems]
-    is_whole = rows == list(range(len(aligned.systems)))
+    systems = decisions.systems
     # Of candidates that are not compared too: their ids may not match either.
     coverage = coverage_of(aligned.results, aligned.measures)
-    comparison = Comparison(
-        systems=systems,
-        baseline=baseline,
-        measures=aligned.measures,
-        query_ids=aligned.query_ids,
-        scores={
-            measure_scores.measure: ScoreMatrix.from_owned_array(
-                # Without other candidates these are all rows, and the comparison owns them.
-                measure_scores.scores if is_whole else measure_scores.scores[rows]
-            )
-            for measure_scores in aligned.by_measure
-        },
-        results={name: tuple(aligned.results[name]) for name in systems},
-        means=_of_systems(
-            (mean for scores in defined for mean in means_of(scores, settings)), systems
-        ),
-        differences=_of_systems(differences_of(defined, pairs, settings), systems),
-        settings=settings,
-        left_out={name: count for name, count in aligned.left_out.items() if name in systems},
-        custom_measures=aligned.custom_measures,
-        computed_elsewhere=tuple(name for name in aligned.computed_elsewhere if name in systems),
-        coverage=tuple(entry for entry in coverage if entry.system in systems),
-        deepest_rankings=deepest_rankings_of(aligned.results, systems),
-        on_common_queries=_on_common_queries(aligned, pairs, settings, systems),
-        conventions=_conventions_of(aligned, systems),
-        clusters=aligned.clusters,
-        choice=_choice_of(defined, settings, baseline),
-    )
+    of_results: dict[str, Any] = {
+        "results": {name: tuple(aligned.results[name]) for name in systems},
+        "left_out": {name: n for name, n in aligned.left_out.items() if name in systems},
+        "computed_elsewhere": tuple(name for name in aligned.computed_elsewhere if name in systems),
+        "coverage": tuple(entry for entry in coverage if entry.system in systems),
+        "deepest_rankings": deepest_rankings_of(aligned.results, systems),
+        "conventions": _conventions_of(aligned, systems),
+    }
+    comparison = Comparison(**vars(decisions), **(of_results | of_documents))
     warn_of_content(coverage)
     return comparison
 
@@ -356,49 +322,6 @@ def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str
             for sentence in convention_sentences(result)
         )
     )
-
-
-def _of_systems(records: Iterable[Any], systems: Sequence[str]) -> tuple[Any, ...]:
-    """Return the records on these systems: means, or differences of two of them."""
-    return tuple(
-        record
-        for record in records
-        if record.system in systems and getattr(record, "against", record.system) in systems
-    )
-
-
-def _choice_of(
-    defined: Sequence[MeasureScores], settings: ComparisonSettings, baseline: str | None
-) -> Choice | None:
-    """Return what the choice from candidates did to the means; None if there was none."""
-    if settings.chosen_from is None:
-        return None
-    optimism: dict[str, float] = {}
-    best: dict[str, str] = {}
-    for scores in defined:
-        candidates = [index for index, system in enumerate(scores.systems) if system != baseline]
-        if len(candidates) == settings.chosen_from:
-            gains = scores.scale.gains(scores.units.rows[candidates])
-            optimism[scores.measure] = held_out_bias(gains, PARTITIONS, generator(settings.rng))
-            best[scores.measure] = scores.systems[candidates[int(row_means(gains).argmax())]]
-    return Choice(num_candidates=settings.chosen_from, optimism=optimism, best=best)
-
-
-def _on_common_queries(
-    aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings, systems: tuple[str, ...]
-) -> CommonQueries | None:
-    """Return the comparison over the queries that all systems have; None if these are all."""
-    is_common = retrieved_by_all(
-        {system: aligned.results[system] for system in systems}, aligned.query_ids
-    )
-    if is_common.all():
-        return None
-    on_common = [measure_scores.select(is_common) for measure_scores in aligned.by_measure]
-    differences: tuple[Difference, ...] = ()
-    defined = [scores.select(scores.is_defined) for scores in on_common]
-    if all(len(scores.keys) >= FEWEST_QUERIES and scores.num_clusters != 1 for scores in defined):
-        differences = _of_systems(differences_of(defined, pairs, settings), systems)
-    return CommonQueries(num_queries=int(is_common.sum()), differences=differences)
 
 
 def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:
@@ -621,30 +544,23 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     evaluator = Evaluator(judged, parsed_measures, keep_top=max(kept, depth), **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
-        for name, repeats in runs_by_system.items()
+        for name, repeats in (runs_by_system | candidates).items()
     }
-    plain = Evaluator(judged, parsed_measures, **policies)
-    results_of_candidates = {
-        name: [_evaluate_run(plain, run, name) for run in many] for name, many in candidates.items()
+    aligned = align_scores(results, parsed_measures, on, labels)
+    decisions = Decisions.of_scores(aligned, baseline, settings, tuple(runs_by_system))
+    kept_results = {
+        name: tuple(_with_top(result, kept) for result in results[name]) for name in runs_by_system
     }
-    aligned = align_scores(results | results_of_candidates, parsed_measures, on, labels)
-    comparison = _compare_scores(aligned, baseline, settings, tuple(results))
-    extra_fields: dict[str, Any] = {}
-    settings_of_runs = next(iter(results.values()))[0].settings
+    of_documents: dict[str, Any] = {"results": kept_results}
+    settings_of_runs = kept_results[next(iter(runs_by_system))][0].settings
     if unjudged and settings_of_runs is not None:
         evaluated = EvaluatedRuns(judgements, runs_by_system, results, depth, settings_of_runs)
-        effects, documents = unjudged_effects(comparison, evaluated)
-        ties = tuple(tie_ranges(comparison, evaluated))
-        extra_fields = {"unjudged": effects, "to_judge": documents, "ties": ties}
-    if depth > kept:
-        results = {
-            name: [_with_top(result, kept) for result in repeats]
-            for name, repeats in results.items()
-        }
-        extra_fields["results"] = {name: tuple(repeats) for name, repeats in results.items()}
+        effects, documents = unjudged_effects(decisions, evaluated)
+        ties = tuple(tie_ranges(decisions, evaluated))
+        of_documents |= {"unjudged": effects, "to_judge": documents, "ties": ties}
     if likeness_k is not None:
-        extra_fields["likeness"] = likeness_of(comparison, results, int(likeness_k))
-    return comparison.model_copy(update=extra_fields)
+        of_documents["likeness"] = likeness_of(decisions, kept_results, int(likeness_k))
+    return _comparison_of(decisions, aligned, **of_documents)
 
 
 def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from beir_eval.comparison.alignment import MeasureScores, align_scores
+from beir_eval.comparison.alignment import align_scores, scores_of_repeats
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     compares_depths,
@@ -22,7 +22,6 @@ from beir_eval.comparison.coverage import (
 from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of, unit_deviations
 from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
-from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.verdict_sentences import (
     has_spread,
     interval_text,
@@ -38,7 +37,6 @@ from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
-from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
@@ -60,7 +58,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from beir_eval.comparison.alignment import MeasureScores
+    from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.differences import Tests
+    from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
@@ -156,12 +157,25 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     )
     if not chosen and not limits:
         raise SettingError("a gate without measures checks nothing: give one measure or more")
-    gate = _Gate(comparison, non_inferior, floor_interval, allow_missing, allow_unequal_depth)
+    rules = _Rules(
+        comparison.settings,
+        comparison.custom_measures,
+        comparison.coverage,
+        comparison.deepest_rankings,
+        non_inferior,
+        floor_interval,
+        allow_missing,
+        allow_unequal_depth,
+    )
     systems = [system for system in comparison.systems if system != comparison.baseline]
     return [
-        *(gate.check_pair(measure, system) for measure in chosen for system in systems),
         *(
-            gate.check_floor(measure, system, limit)
+            rules.check_pair(comparison, measure, system)
+            for measure in chosen
+            for system in systems
+        ),
+        *(
+            rules.check_floor(_own_scores(comparison, measure, system), limit)
             for measure, limit in limits.items()
             for system in systems
         ),
@@ -193,27 +207,22 @@ def check_floors(
             impossible.
     """
     names = {measure: name_among(result.measures, measure) for measure in floors}
-    measures = tuple(dict.fromkeys(names.values()))
-    results: dict[str, tuple[EvaluationResult, ...]] = {result.name: (result,)}
-    alone = Comparison(
-        systems=(result.name,),
-        baseline=None,
-        measures=measures,
-        query_ids=result.query_ids,
-        scores={name: ScoreMatrix(result.scores(name)[None]) for name in measures},
-        results=results,
-        means=(),
-        differences=(),
-        settings=ComparisonSettings(alpha=alpha),
-        custom_measures=result.custom_measures,
-        coverage=coverage_of(results, measures),
-        deepest_rankings=deepest_rankings_of(results, [result.name]),
-    )
     limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
-    gate = _Gate(
-        alone, non_inferior=False, floor_interval=floor_interval, allow_missing=allow_missing
+    results = {result.name: (result,)}
+    rules = _Rules(
+        ComparisonSettings(alpha=alpha),
+        result.custom_measures,
+        coverage_of(results, tuple(limits)),
+        deepest_rankings_of(results, [result.name]),
+        floor_interval=floor_interval,
+        allow_missing=allow_missing,
     )
-    return [gate.check_floor(measure, result.name, limit) for measure, limit in limits.items()]
+    return [
+        rules.check_floor(
+            scores_of_repeats(result.name, [result], measure, result.query_ids), limit
+        )
+        for measure, limit in limits.items()
+    ]
 
 
 def _chosen_measures(
@@ -286,26 +295,49 @@ def _name_in(comparison: Comparison, measure: MeasureLike) -> str:
     return comparison.mean(measure, comparison.systems[0]).measure
 
 
-class _Gate(NamedTuple):
-    """The rules of a gate over one comparison; the fields are those of ``check_gate``."""
+class _Decision(NamedTuple):
+    """What a rule decided about a system against the baseline.
 
-    comparison: Comparison
-    non_inferior: bool
-    floor_interval: bool
-    allow_missing: bool
+    Attributes:
+        fields: the fields of the ``GateCheck`` that the rule computes, its outcome among them.
+        evidence: the sentence on them, which follows the size of the difference.
+    """
+
+    fields: dict[str, Any]
+    evidence: str
+
+
+class _Rules(NamedTuple):
+    """The rules of a gate.
+
+    Attributes:
+        settings: test, alpha, margin, draws and rng are used.
+        custom_measures: {name: scale} of the measures that are not in the registry.
+        coverage: what is known of each system's run.
+        deepest_rankings: {system: number of documents of its longest ranking}.
+        non_inferior, floor_interval, allow_missing, allow_unequal_depth: as for ``check_gate``.
+    """
+
+    settings: ComparisonSettings
+    custom_measures: Mapping[str, ScoreScale]
+    coverage: Sequence[SystemCoverage]
+    deepest_rankings: Mapping[str, int]
+    non_inferior: bool = False
+    floor_interval: bool = False
+    allow_missing: bool = False
     allow_unequal_depth: bool = False
 
     @property
     def alpha(self) -> float:
         """The level of every check."""
-        return self.comparison.settings.alpha
+        return self.settings.alpha
 
     # Against the baseline
 
-    def check_pair(self, measure: str, system: str) -> GateCheck:
+    def check_pair(self, comparison: Comparison, measure: str, system: str) -> GateCheck:
         """Return the check of a system against the baseline on one measure."""
-        baseline = self.comparison.baseline or ""
-        scale = scale_of(measure, self.comparison.custom_measures)
+        baseline = comparison.baseline or ""
+        scale = scale_of(measure, self.custom_measures)
         named: dict[str, Any] = {
             "measure": measure,
             "system": system,
@@ -313,7 +345,7 @@ class _Gate(NamedTuple):
             "rule": "non-inferior" if self.non_inferior else "not worse",
             "alpha": self.alpha,
             "higher_is_better": scale.higher_is_better,
-            "warnings": tuple(warnings_of(self.comparison.coverage, (system, baseline))),
+            "warnings": tuple(warnings_of(self.coverage, (system, baseline))),
         }
         obstacle = self._obstacle((system, baseline)) or self._obstacle_of_depths(
             measure, system, baseline
@@ -322,7 +354,7 @@ class _Gate(NamedTuple):
             measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        scores, query_ids = _pair_scores(self.comparison, measure, system, baseline)
+        scores, query_ids = _pair_scores(comparison, measure, system, baseline)
         if obstacle := _obstacle_of_clusters(scores.num_clusters):
             reason = f"{system} vs {baseline}, {measure}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
@@ -331,47 +363,20 @@ class _Gate(NamedTuple):
             "num_queries": len(differences),
             "num_differing": int(np.count_nonzero(differences)),
         }
-        result = (
-            self._check_non_inferior(scores, differences)
-            if self.non_inferior
-            else self._check_not_worse(scores, differences)
-        )
+        rule = self._check_non_inferior if self.non_inferior else self._check_not_worse
+        fields, evidence = rule(scores, differences)
         size = (
-            f"{signed_text(result['value'])} "
+            f"{signed_text(fields['value'])} "
             f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
         )
-        reason = f"{system} vs {baseline}: {size} {result.pop('sentence')}{self._choice_text()}"
-        if result["outcome"] == "failed":
-            named["lost_most"] = self._lost_most(scores, query_ids)
-        return GateCheck(**named, **result, reason=reason)
+        reason = f"{system} vs {baseline}: {size} {evidence}{self._choice_text()}"
+        if fields["outcome"] == "failed":
+            named["lost_most"] = _lost_most(scores, query_ids, comparison.results)
+        return GateCheck(**named, **fields, reason=reason)
 
-    def _lost_most(self, scores: MeasureScores, query_ids: Sequence[str]) -> tuple[str, ...]:
-        """Return the queries on which the system lost most with both scores, worst first.
-
-        Args:
-            scores: the scores of the system and the baseline. [2, Q]
-            query_ids: the queries. [Q]
-        """
-        gains = scores.scale.gains(scores.scores[0] - scores.scores[1])
-        results = self.comparison.results
-        pair = [results[name][0] for name in scores.systems if len(results[name]) == 1]
-        lines = []
-        for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
-            if gains[index] >= 0:
-                break
-            query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
-            note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
-            lines.append(
-                f"{one_line(query)}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})"
-            )
-        return tuple(lines)
-
-    def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
-        """Return the fields of a check that fails if the system is shown to be worse.
-
-        Besides, "sentence" is the end of the reason.
-        """
-        settings, scale = self.comparison.settings, scores.scale
+    def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> _Decision:
+        """Return the decision of a check that fails if the system is shown to be worse."""
+        settings, scale = self.settings, scores.scale
         level, method = 2 * self.alpha, PAIRED_TESTS[settings.test]
         tests, p = self._test_of_loss(scores)
         low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
@@ -392,13 +397,11 @@ class _Gate(NamedTuple):
             evidence = f"(identical scores on all {evidence}"
         least = self._least_p(len(units))
         if not is_at_most(np.array(least), self.alpha):
-            return fields | {
-                "outcome": "undecidable",
-                "sentence": (
-                    f"{evidence}: with {counted}{self._draws_text()} no p is below "
-                    f"{least:.4g}, so no loss could be significant at {self.alpha:g}"
-                ),
-            }
+            return _Decision(
+                fields | {"outcome": "undecidable"},
+                f"{evidence}: with {counted}{self._draws_text()} no p is below {least:.4g}, so no "
+                f"loss could be significant at {self.alpha:g}",
+            )
         is_worse = bool(is_at_most(np.array(p), self.alpha))
         sentence = (
             f"{evidence}: {'worse' if is_worse else 'not shown to be worse'} (one-sided p "
@@ -417,11 +420,11 @@ class _Gate(NamedTuple):
             missed, detectable = self._missed_sentence(tests, scale.gains(units))
             sentence += f". {missed}"
             fields |= detectable
-        return fields | {"sentence": sentence}
+        return _Decision(fields, sentence)
 
     def _test_of_loss(self, scores: MeasureScores) -> tuple[Tests, float]:
         """Return the tests of the pair by the comparison's test, and the one-sided p of a loss."""
-        settings = self.comparison.settings
+        settings = self.settings
         [tests] = tests_of(
             [scores],
             Pairs([Pair(0, 1)]),
@@ -453,7 +456,7 @@ class _Gate(NamedTuple):
             elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
             return f"{reason}: {self._bound_text(tests, gains)}", unknown
-        if PAIRED_TESTS[self.comparison.settings.test].interval is None:
+        if PAIRED_TESTS[self.settings.test].interval is None:
             return "Which loss this test would miss is not known", unknown
         power = estimate_power_of_scores(
             gains, tests.scores.scale.range, alpha=self.alpha, power=POWER, alternative="less"
@@ -468,7 +471,7 @@ class _Gate(NamedTuple):
         repeats = ""
         if tests.crossed is not None:
             crossed = crossed_power(
-                tests.crossed, 0, gains, delta=self.comparison.settings.margin, alpha=2 * self.alpha
+                tests.crossed, 0, gains, delta=self.settings.margin, alpha=2 * self.alpha
             )
             detectable, low, high = (
                 crossed.detectable,
@@ -509,7 +512,7 @@ class _Gate(NamedTuple):
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
-        settings = self.comparison.settings
+        settings = self.settings
         if settings.test == "t":
             return 0.0
         least = smallest_p(num_queries, alternative="less")
@@ -520,16 +523,16 @@ class _Gate(NamedTuple):
 
     def _draws_text(self) -> str:
         """Return how many sign vectors are drawn, if the settings state it."""
-        draws = self.comparison.settings.draws
+        draws = self.settings.draws
         return "" if draws is None else f" and draws={draws:,}"
 
-    def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> dict[str, Any]:
-        """Return the fields of a check that passes if the system is shown to lose < the margin.
+    def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> _Decision:
+        """Return the decision of a check that passes if the system is shown to lose < the margin.
 
         If not even equal scores would pass with so few queries, it fails only if the system is
-        shown to be worse. Besides, "sentence" is the end of the reason.
+        shown to be worse.
         """
-        margin, num_queries = self.comparison.settings.margin, len(differences)
+        margin, num_queries = self.settings.margin, len(differences)
         scale, score_range = scores.scale, scores.scale.range
         test = self._non_inferiority(scores, scale.gains(differences))
         low, high = test.low, math.inf
@@ -543,7 +546,7 @@ class _Gate(NamedTuple):
         )
         outcome = "passed" if test.non_inferior else "failed"
         least = None
-        choice = self.comparison.settings.chosen_from
+        choice = self.settings.chosen_from
         corrected = "" if choice is None else f", corrected for {choice} candidates"
         if score_range is None:
             sentence += (
@@ -569,7 +572,7 @@ class _Gate(NamedTuple):
                         "a system with the scores of the baseline on all of them would need a "
                         f"margin of {rounded_up_text(least)}"
                     )
-        return {
+        fields = {
             "outcome": outcome,
             "value": float(scale.gains(test.difference)),
             "low": low,
@@ -578,8 +581,8 @@ class _Gate(NamedTuple):
             "p": test.p,
             "limit": margin,
             "smallest_margin": least,
-            "sentence": sentence,
         }
+        return _Decision(fields, sentence)
 
     def _non_inferiority(self, scores: MeasureScores, gains: Floats) -> NonInferiority:
         """Return the test that a system loses less than the margin.
@@ -588,7 +591,7 @@ class _Gate(NamedTuple):
             scores: the scores of the system and the baseline.
             gains: their differences, above 0 for a gain, f8[Q].
         """
-        settings, score_range = self.comparison.settings, scores.scale.range
+        settings, score_range = self.settings, scores.scale.range
         num_candidates = settings.chosen_from or 1
         if scores.clusters is None and not settings.has_random_repeats:
             test = non_inferiority(
@@ -632,9 +635,9 @@ class _Gate(NamedTuple):
 
     # Against a floor
 
-    def check_floor(self, measure: str, system: str, limit: float) -> GateCheck:
-        """Return the check of a system against a floor of one measure."""
-        scale = scale_of(measure, self.comparison.custom_measures)
+    def check_floor(self, own_scores: MeasureScores, limit: float) -> GateCheck:
+        """Return the check of a system against a floor of one measure, by its scores."""
+        measure, scale, [system] = own_scores.measure, own_scores.scale, own_scores.systems
         measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
         named: dict[str, Any] = {
             "measure": measure,
@@ -644,9 +647,8 @@ class _Gate(NamedTuple):
             "alpha": self.alpha,
             "limit": limit,
             "higher_is_better": scale.higher_is_better,
-            "warnings": tuple(warnings_of(self.comparison.coverage, (system,))),
+            "warnings": tuple(warnings_of(self.coverage, (system,))),
         }
-        own_scores = _own_scores(self.comparison, measure, system, scale)
         scores = own_scores.scores[0]
         obstacle = self._obstacle((system,))
         if not obstacle and len(scores) < FEWEST_QUERIES:
@@ -680,7 +682,7 @@ class _Gate(NamedTuple):
             what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
         side = "below" if scale.higher_is_better else "above"
         bound = "floor" if scale.higher_is_better else "ceiling"
-        repeats = ", not over repeats" if self.comparison.settings.has_random_repeats else ""
+        repeats = ", not over repeats" if self.settings.has_random_repeats else ""
         sample = f"{len(scores):,} queries{_clusters_text(own_scores)}{repeats}"
         interval = (
             f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
@@ -707,7 +709,7 @@ class _Gate(NamedTuple):
 
     def _obstacle_of_depths(self, measure: str, system: str, baseline: str) -> str:
         """Return why depths are no basis for a decision; "" if they are."""
-        known = self.comparison.deepest_rankings
+        known = self.deepest_rankings
         depths = {name: known[name] for name in (baseline, system) if name in known}
         if self.allow_unequal_depth or not compares_depths(measure, depths):
             return ""
@@ -719,7 +721,7 @@ class _Gate(NamedTuple):
 
     def _choice_text(self) -> str:
         """Return that the check does not cover a choice of systems, as a sentence; mostly ""."""
-        number = self.comparison.settings.chosen_from
+        number = self.settings.chosen_from
         if number is None or self.non_inferior:
             return ""
         return (
@@ -729,13 +731,13 @@ class _Gate(NamedTuple):
 
     def _sample_text(self, scores: MeasureScores) -> str:
         """Return what else than queries the check is over, as a clause; mostly ""."""
-        is_random = self.comparison.settings.has_random_repeats
+        is_random = self.settings.has_random_repeats
         return _clusters_text(scores) + (" and the repeats of the systems" if is_random else "")
 
     def _obstacle(self, systems: Sequence[str]) -> str:
         """Return why the scores of these systems are no basis for a decision; "" if they are."""
         for system in systems:
-            covered = [entry for entry in self.comparison.coverage if entry.system == system]
+            covered = [entry for entry in self.coverage if entry.system == system]
             if any(entry.unmatched_ids is not None for entry in covered):
                 return f"the document ids of {system} do not match those of the qrels"
             obstacle = next((entry.obstacle for entry in covered if entry.obstacle), None)
@@ -743,7 +745,7 @@ class _Gate(NamedTuple):
             if obstacle is not None and not (is_doubt and self.allow_missing):
                 remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
-            if self.comparison.deepest_rankings.get(system) == 0:
+            if self.deepest_rankings.get(system) == 0:
                 return f"the run of {system} has no document for any judged query"
             missing = max((entry.queries_missing for entry in covered), default=0)
             if missing and not self.allow_missing:
@@ -754,6 +756,30 @@ class _Gate(NamedTuple):
                     "--allow-missing (allow_missing=True)"
                 )
         return ""
+
+
+def _lost_most(
+    scores: MeasureScores,
+    query_ids: Sequence[str],
+    results: Mapping[str, Sequence[EvaluationResult]],
+) -> tuple[str, ...]:
+    """Return the queries on which the system lost most with both scores, worst first.
+
+    Args:
+        scores: the scores of the system and the baseline. [2, Q]
+        query_ids: the queries. [Q]
+        results: {system: its repeats}.
+    """
+    gains = scores.scale.gains(scores.scores[0] - scores.scores[1])
+    pair = [results[name][0] for name in scores.systems if len(results[name]) == 1]
+    lines = []
+    for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
+        if gains[index] >= 0:
+            break
+        query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
+        note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
+        lines.append(f"{one_line(query)}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})")
+    return tuple(lines)
 
 
 def _one_sided_t(tests: Tests, side: str, method: PairedTestMethod) -> float:
@@ -807,32 +833,19 @@ def _pair_scores(
     return scores.where_defined(), list(compress(query_ids, scores.is_defined))
 
 
-def _own_scores(
-    comparison: Comparison, measure: str, system: str, scale: ScoreScale
-) -> MeasureScores:
+def _own_scores(comparison: Comparison, measure: str, system: str) -> MeasureScores:
     """Return the scores of a system on all queries where it has one.
 
     With clusters, these are queries that all systems have, whose clusters are known.
     """
-    query_ids: Sequence[str] = comparison.query_ids
-    by_query = [
-        dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
-        for result in comparison.results[system]
-    ]
-    if comparison.clusters is None:
-        query_ids = [query for query in by_query[0] if all(query in repeat for repeat in by_query)]
-    repeats = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
-    labels = comparison.clusters
-    scores = MeasureScores(
-        measure,
-        (system,),
-        [repeats],
-        repeats.mean(axis=0, keepdims=True),
-        hash_ids(query_ids),
-        scale,
-        None if labels is None else hash_ids(labels),
-    )
-    return scores.select(scores.is_defined)
+    repeats = comparison.results[system]
+    if comparison.clusters is not None:
+        return scores_of_repeats(
+            system, repeats, measure, comparison.query_ids, comparison.clusters
+        )
+    shared = set.intersection(*(set(result.query_ids) for result in repeats))
+    query_ids = [query_id for query_id in repeats[0].query_ids if query_id in shared]
+    return scores_of_repeats(system, repeats, measure, query_ids)
 
 
 def assert_no_regression(  # noqa: PLR0913 - one keyword a setting

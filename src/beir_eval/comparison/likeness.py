@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.comparison.agreement import Agreement
+    from beir_eval.comparison.decisions import Decisions
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -61,43 +62,43 @@ class Likeness(BaseModel):
 
 
 def likeness_of(
-    comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]], k: int
+    decisions: Decisions, results: Mapping[str, Sequence[EvaluationResult]], k: int
 ) -> tuple[Likeness, ...] | None:
     """Return the likeness of each pair; None for too many pairs.
 
     Args:
-        comparison: its pairs and queries are used.
+        decisions: its pairs and queries are used.
         results: {system: results of its repeats} with their top documents, which the evaluation
             has ranked; the first repeat is compared.
         k: how many top documents to compare at most; fewer if a result has kept fewer.
     """
-    if has_too_many_pairs(comparison):
+    if has_too_many_pairs(decisions):
         return None
     kept = [_num_kept(repeats[0]) for repeats in results.values()]
     k = min([k, *(count for count in kept if count is not None)])
-    rankings = {name: _top_rankings(comparison, repeats[0]) for name, repeats in results.items()}
+    rankings = {name: _top_rankings(decisions, repeats[0]) for name, repeats in results.items()}
     return tuple(
         _pair_likeness(
-            comparison,
+            decisions,
             system,
             against,
             _agreement(rankings[system], rankings[against], k),
             k,
         )
-        for system, against in _compared_pairs(comparison)
+        for system, against in _compared_pairs(decisions)
     )
 
 
-def has_too_many_pairs(comparison: Comparison) -> bool:
+def has_too_many_pairs(decisions: Decisions | Comparison) -> bool:
     """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
-    num_pairs = len(_compared_pairs(comparison))
-    return num_pairs > MOST_PAIRS or num_pairs * len(comparison.query_ids) > MOST_RANKING_PAIRS
+    num_pairs = len(_compared_pairs(decisions))
+    return num_pairs > MOST_PAIRS or num_pairs * len(decisions.query_ids) > MOST_RANKING_PAIRS
 
 
-def _compared_pairs(comparison: Comparison) -> dict[tuple[str, str], None]:
+def _compared_pairs(decisions: Decisions | Comparison) -> dict[tuple[str, str], None]:
     """Return the pairs (system, against) in order, each once, as the keys of a dict."""
     return dict.fromkeys(
-        (difference.system, difference.against) for difference in comparison.differences
+        (difference.system, difference.against) for difference in decisions.differences
     )
 
 
@@ -109,11 +110,11 @@ def _num_kept(result: EvaluationResult) -> int | None:
     return None if is_whole else longest
 
 
-def _top_rankings(comparison: Comparison, result: EvaluationResult) -> Run:
+def _top_rankings(decisions: Decisions, result: EvaluationResult) -> Run:
     """Return the top documents of the compared queries as a run without scores."""
     top = result.top or {}
     return Run.from_rankings(
-        {query_id: top[query_id].doc_ids for query_id in comparison.query_ids if query_id in top}
+        {query_id: top[query_id].doc_ids for query_id in decisions.query_ids if query_id in top}
     )
 
 
@@ -126,13 +127,13 @@ def _agreement(first: Run, second: Run, k: int) -> Agreement | None:
 
 
 def _pair_likeness(
-    comparison: Comparison, system: str, against: str, agreement: Agreement | None, k: int
+    decisions: Decisions, system: str, against: str, agreement: Agreement | None, k: int
 ) -> Likeness:
     """Return the likeness of a pair, with the values of the agreement at the right queries."""
-    values = np.full((len(LIKENESS_ROWS), len(comparison.query_ids)), np.nan)
+    values = np.full((len(LIKENESS_ROWS), len(decisions.query_ids)), np.nan)
     means: dict[str, float] = {}
     if agreement is not None:
-        column_of = {query_id: column for column, query_id in enumerate(comparison.query_ids)}
+        column_of = {query_id: column for column, query_id in enumerate(decisions.query_ids)}
         columns = [column_of[query_id] for query_id in agreement.query_ids]
         for row, name in zip(values, LIKENESS_ROWS, strict=True):
             row[columns] = agreement.per_query[name]

@@ -16,6 +16,7 @@ from beir_eval.measures import parse
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from beir_eval.comparison.decisions import Decisions
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.unjudged.analysis import EvaluatedRuns
     from beir_eval.core.ranking import EvaluationSettings
@@ -23,17 +24,17 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 
-def tie_ranges(comparison: Comparison, evaluated: EvaluatedRuns) -> Iterator[TieRange]:
+def tie_ranges(decisions: Decisions, evaluated: EvaluatedRuns) -> Iterator[TieRange]:
     """Yield the ranges of the means of the systems whose mean depends on the order of equal scores.
 
     Measures without such extremes have none, and neither has any measure with ties="trec_eval9",
     which compares scores in another precision.
 
     Args:
-        comparison: the comparison, with its scores.
+        decisions: the decisions of the comparison.
         evaluated: its runs and their results.
     """
-    measures = [name for name in comparison.measures if parse(name).has_tie_extremes]
+    measures = [name for name in decisions.measures if parse(name).has_tie_extremes]
     settings = evaluated.settings
     if settings.ties == "trec_eval9" or settings.order == "given" or not measures:
         return
@@ -42,16 +43,16 @@ def tie_ranges(comparison: Comparison, evaluated: EvaluatedRuns) -> Iterator[Tie
             _matrices(evaluated, system, replace(settings, ties="worst")),
             _matrices(evaluated, system, replace(settings, ties="best")),
         )
-        for system in comparison.systems
+        for system in decisions.systems
         if any(map(_has_ties, evaluated.results[system]))
     }
     for name in measures:
-        compared = ~np.isnan(comparison.scores[name].array).any(axis=0)
+        compared = ~np.isnan(decisions.scores[name].array).any(axis=0)
         for system, (worst, best) in of_systems.items():
             low, high = (
                 exact_sum(
                     np.mean([parse(name).scores(matrix) for matrix in matrices], axis=0)[
-                        _rows_of(comparison, matrices[0])[compared]
+                        _rows_of(decisions, matrices[0])[compared]
                     ]
                 )
                 / int(compared.sum())
@@ -72,10 +73,10 @@ def _matrices(
     return [relate(evaluated.qrels, run, settings)[0] for run in evaluated.runs[system]]
 
 
-def _rows_of(comparison: Comparison, matrix: RelevanceMatrix) -> np.ndarray:
+def _rows_of(decisions: Decisions, matrix: RelevanceMatrix) -> np.ndarray:
     """Return the row of each query of the comparison in a matrix, i8[Q]."""
     row_of = {query_id: row for row, query_id in enumerate(matrix.query_ids)}
-    return np.array([row_of[query_id] for query_id in comparison.query_ids], dtype=np.int64)
+    return np.array([row_of[query_id] for query_id in decisions.query_ids], dtype=np.int64)
 
 
 def ties_table(comparison: Comparison) -> Table:

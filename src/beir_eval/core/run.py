@@ -56,7 +56,8 @@ class Run:
         SettingError: ``collapse`` is neither a separator nor a pattern with one group.
         RunError: ``mapping`` is not a mapping, or a query id is empty, neither text nor an integer,
             or listed both as an integer and as text. At evaluation: a ranking of a judged query is
-            not a mapping, a document id is not valid, or a score is not a finite number.
+            not a mapping, a document id is not valid, a score is not a finite number, or the
+            queries have changed.
 
     >>> Run({"q1": {"d1": 0.9, "d2": 0.4}})
     Run(1 query)

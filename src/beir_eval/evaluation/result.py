@@ -493,8 +493,9 @@ class EvaluationResult(Shown, Saved):
             None unless all results have one.
 
         Raises:
-            ResultError: results share queries, or differ in name, measures, settings, package version, or bounds and direction of a custom measure;
-                or ERR was computed with different highest grades.
+            ResultError: results share queries, or differ in name, measures, settings, package
+                version, or bounds and direction of a custom measure; or ERR was computed with
+                different highest grades.
         """
         results = [self, *others]
         for other in others:

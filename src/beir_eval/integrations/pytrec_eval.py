@@ -24,11 +24,12 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import DuplicateDocumentError, FileFormatError
+from beir_eval.errors import DuplicateDocumentError, FileFormatError, RunError
 from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
 from beir_eval.integrations.pytrec_inputs import (
@@ -38,7 +39,7 @@ from beir_eval.integrations.pytrec_inputs import (
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
 #: The release of pytrec_eval-terrier with this interface and these numbers. ir_measures requires
 #: that pytrec_eval has a version.
@@ -123,10 +124,13 @@ class RelevanceEvaluator:
             scores: the run, {query_id: {doc_id: score}}; it is not changed.
 
         Raises:
-            RunError: (a ValueError) a score is NaN or not a number, or an
+            RunError: (a ValueError) ``scores`` is no mapping, a score is NaN or not a number, or an
                 id is not valid.
         """
         evaluator = self._evaluator
+        if not isinstance(scores, Mapping):
+            msg = f"the run must be {{query_id: {{doc_id: score}}}}, not {type(scores).__name__}"
+            raise RunError(msg)
         if not scores:
             return {}
         if evaluator is None:

@@ -42,6 +42,9 @@ class ScoreScale:
 
     def __post_init__(self) -> None:
         """Check the values, and convert numpy's numbers to Python's, which JSON needs."""
+        if not isinstance(self.higher_is_better, bool):
+            msg = f"higher_is_better must be True or False, not {self.higher_is_better!r}"
+            raise SettingError(msg)
         if self.bounds is not None:
             object.__setattr__(self, "bounds", _checked_bounds(self.bounds))
 

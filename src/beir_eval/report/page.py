@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,96 @@ from beir_eval._version import __version__
 from beir_eval.errors import needs_extra
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from beir_eval.display.document import Sentence
+    from beir_eval.display.figure import Figure
+    from beir_eval.display.tables import Table
+    from beir_eval.report.further_sections import Section
+    from beir_eval.report.means_table import Means
+    from beir_eval.report.narrative import Evidence, GateSummary
 
 _ASSETS, _VENDOR = "assets", "vendor"
 _SCRIPTS = ("common.js", "figures.js", "means.js", "rankings.js", "explorer.js")
+
+
+@dataclass
+class Page:
+    """What the page shows, in the order of its sections; what is empty or None is left out.
+
+    Attributes:
+        title: the heading.
+        warnings: what a reader must know before any number.
+        headline: the verdict on the first measure.
+        common_headline: the verdict over the queries that all systems have.
+        evidence: the sentences of the verdict box.
+        gate: the checks of a gate.
+        across: the section of averages over data sets.
+        means: the table of means.
+        overview_figures: the captions of the figures below it.
+        differences: the table of differences.
+        difference_figures, folded_figures: the captions of its figures.
+        comparison_notes: how to read the differences.
+        slices, curve: the sections of slices and of checkpoints.
+        counted: what was counted.
+        unjudged, ties, likeness, to_judge: the tables on how far the numbers can be trusted.
+        likeness_depth: how many top documents were compared.
+        provenance: (name, value) of settings, versions and hashes.
+        figures: {key: figure} of all captions.
+        notices: what is left out of the report.
+    """
+
+    means: Means
+    counted: Sequence[str]
+    provenance: Sequence[tuple[str, str]]
+    title: str = ""
+    warnings: Sequence[str] = ()
+    headline: Sentence | None = None
+    common_headline: Sentence | None = None
+    evidence: Evidence | None = None
+    gate: GateSummary | None = None
+    across: Section | None = None
+    overview_figures: Sequence[dict[str, str]] = ()
+    differences: Table | None = None
+    difference_figures: Sequence[dict[str, str]] = ()
+    folded_figures: Sequence[dict[str, str]] = ()
+    comparison_notes: Sequence[str] = ()
+    slices: Section | None = None
+    curve: Section | None = None
+    unjudged: Table | None = None
+    ties: Table | None = None
+    likeness: Table | None = None
+    likeness_depth: int | None = None
+    to_judge: Table | None = None
+    figures: dict[str, Figure] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+    def add(self, key: str, section: Section | None) -> None:
+        """Show a further section: "slices", "curve" or "across"; None shows none."""
+        if section is None:
+            return
+        setattr(self, key, section)
+        self.figures |= section.figures
+        self.notices += section.notices
+        # Usually the systems are those of the page: each warning once.
+        self.warnings = list(dict.fromkeys([*self.warnings, *section.warnings]))
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """(id, heading) of the sections that the page has."""
+        has_trust = self.unjudged or self.ties or self.likeness or self.to_judge
+        sections = {
+            "across": "Average over data sets" if self.across else "",
+            "means": "Means",
+            "differences": "Differences" if self.differences else "",
+            "slices": "Slices" if self.slices else "",
+            "curve": "Checkpoints" if self.curve else "",
+            "queries": "Queries",
+            "counted": "What was counted" if self.counted else "",
+            "trusted": "How far it can be trusted" if has_trust else "",
+            "provenance": "Provenance",
+        }
+        return [(key, name) for key, name in sections.items() if name]
 
 
 def check_installed() -> None:
@@ -29,19 +116,20 @@ def check_installed() -> None:
         import jinja2  # noqa: F401, PLC0415 - an extra
 
 
-def render(content: Mapping[str, Any], data: str) -> str:
-    """Return the HTML page.
+def render(page: Page, data: str) -> str:
+    """Return the HTML of a page.
 
     Args:
-        content: the template's variables; all text in them is escaped.
+        page: what it shows, by variable of the template; all text in it is escaped.
         data: the data that the scripts read: JSON without any ``<``.
     """
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
     scripts, style = _scripts(), f"\n{_read_text(_ASSETS, 'page.css')}"
     # Only our own files, and JSON that cannot end its HTML element, are not escaped.
-    page: str = _template().render(
-        **content,
+    html: str = _template().render(
+        **vars(page),
+        links=page.links,
         version=__version__,
         policy=_policy(scripts, style),
         style=Markup(style),  # noqa: S704
@@ -49,7 +137,7 @@ def render(content: Mapping[str, Any], data: str) -> str:
         data=Markup(data),  # noqa: S704
         licences=licences(),
     )
-    return page
+    return html
 
 
 @cache

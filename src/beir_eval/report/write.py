@@ -41,7 +41,7 @@ from beir_eval.report.further_sections import (
     slices_section,
 )
 from beir_eval.report.json_text import json_for_html
-from beir_eval.report.page import check_installed, render
+from beir_eval.report.page import Page, check_installed, render
 from beir_eval.report.page_figures import page_specification, query_figures
 from beir_eval.report.payload import data_of_views
 
@@ -63,6 +63,8 @@ MOST_BYTES = 5_900_000
 MOST_DIFFERENCES = 2_000
 _MOST_ROWS = 60
 _MOST_FIGURES = 6
+#: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
+_NOTICE_BYTES = 2_000
 
 
 def write_report(  # noqa: PLR0913 - one keyword for each source
@@ -113,9 +115,9 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
     Raises:
         MissingExtraError: the package jinja2 is not installed.
         SettingError: ``top`` is not a whole number of at least 1.
-        InputError: there are no results; ``path`` or ``what`` has another type; ``slices`` or ``across`` compares
-            a system or a data set that ``what`` does not have; or ``across`` is given without a
-            benchmark.
+        InputError: there are no results; ``path`` or ``what`` has another type; ``slices`` or
+            ``across`` compares a system or a data set that ``what`` does not have; or ``across`` is
+            given without a benchmark.
         ResultError: two results have the same name, or the results have no measure in common,
             different bounds or directions of a custom measure, or different judgements, which are
             noticed only in results with ``fingerprint=True``.
@@ -133,54 +135,51 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             f"{type(what).__name__}"
         )
         raise InputError(msg)
-    notices: list[str] = []
     if isinstance(what, BenchmarkResult):
         shown_measure = across.measure if measure is None and across is not None else measure
         baseline = None if across is None else across.baseline
-        content, views = _benchmark_content(what, shown_measure, datasets or {}, baseline)
+        page, views = _page_of_benchmark(what, shown_measure, datasets or {}, baseline)
         names = list(what.results)
     elif isinstance(what, Comparison):
-        content = _comparison_content(what, notices)
+        page = _page_of_comparison(what)
         views = [(view_of_comparison(what), Texts({} if queries is None else queries, corpus))]
         names, baseline = list(what.systems), what.baseline
     else:
         results = _list_results(what)
         views = [(view_of_results(results), Texts({} if queries is None else queries, corpus))]
-        content = _results_content(results)
+        page = _page_of_results(results)
         names, baseline = [result.name for result in results], None
+    page.title = title or _default_title(names, baseline)
     if slices is not None:
         _check_contained("slices compares", "systems", slices.systems, names)
+        page.add("slices", slices_section(slices))
+    if curve is not None:
+        page.add("curve", curve_section(curve))
     if across is not None:
         _check_across(across, what)
-        content |= {"headline": across.headline(), "evidence": across_evidence(across)}
-    sections = {
-        "slices": None if slices is None else slices_section(slices),
-        "curve": None if curve is None else curve_section(curve),
-        "across": None if across is None else across_section(across),
-    }
-    figures: dict[str, Figure] = content.pop("figures")
-    for key, section in sections.items():
-        content[key] = section
-        if section is not None:
-            figures |= section.figures
-            notices += section.notices
-            # Usually the systems are those of ``what``: each warning once.
-            content["warnings"] = list(dict.fromkeys([*content["warnings"], *section.warnings]))
-    content |= {"title": title or _default_title(names, baseline), "links": _section_links(content)}
-    figure_data = {
-        "figures": {key: page_specification(figure) for key, figure in figures.items()},
+        page.headline, page.evidence = across.headline(), across_evidence(across)
+        page.add("across", across_section(across))
+    write_atomically(target, _html_of(page, views, top).encode(errors="replace"))
+
+
+def _html_of(page: Page, views: Sequence[tuple[DatasetView, Texts]], top: int) -> str:
+    """Return the HTML of a page, with as much of the data of queries as fits.
+
+    Args:
+        page: the page; what is left out is added to its notices.
+        views: the rankings and scores of each data set, and their texts.
+        top: the number of documents shown of each ranking.
+    """
+    figures: dict[str, Any] = {
+        "figures": {key: page_specification(figure) for key, figure in page.figures.items()},
         "query_figures": query_figures(),
     }
     if any(view.lower_is_better for view, _ in views):
-        figure_data["query_figures_of_losses"] = query_figures(higher_is_better=False)
-    bytes_left = MOST_BYTES - len(
-        _render_page(content, notices, figure_data).encode(errors="replace")
-    )
-    data = {
-        "parts": data_of_views(views, top, bytes_left - _NOTICE_BYTES * len(views), notices),
-        **figure_data,
-    }
-    write_atomically(target, _render_page(content, notices, data).encode(errors="replace"))
+        figures["query_figures_of_losses"] = query_figures(higher_is_better=False)
+    size = len(render(page, json_for_html(figures)).encode(errors="replace"))
+    bytes_left = MOST_BYTES - size - _NOTICE_BYTES * len(views)
+    parts = data_of_views(views, top, bytes_left, page.notices)
+    return render(page, json_for_html({"parts": parts, **figures}))
 
 
 def _check_across(across: AcrossDatasets, benchmark: object) -> None:
@@ -201,14 +200,6 @@ def _check_contained(what: str, kind: str, names: Iterable[str], known: Collecti
             f"{first_few(known)}"
         )
         raise InputError(msg)
-
-
-#: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
-_NOTICE_BYTES = 2_000
-
-
-def _render_page(content: Mapping[str, Any], notices: list[str], data: Mapping[str, Any]) -> str:
-    return render({**content, "notices": notices}, json_for_html(data))
 
 
 def _list_results(what: Any) -> list[EvaluationResult]:
@@ -239,59 +230,42 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
     return f"{len(systems) - 1} systems against {baseline}"
 
 
-# The content of the page, by variable of the template
+# Pages
 
 
-_EMPTY_CONTENT: dict[str, Any] = {
-    "warnings": (),
-    "headline": None,
-    "common_headline": None,
-    "evidence": None,
-    "gate": None,
-    "overview_figures": (),
-    "differences": None,
-    "difference_figures": (),
-    "folded_figures": (),
-    "comparison_notes": (),
-    "unjudged": None,
-    "ties": None,
-    "likeness": None,
-    "likeness_depth": None,
-    "to_judge": None,
-}
-
-
-def _comparison_content(comparison: Comparison, notices: list[str]) -> dict[str, Any]:
+def _page_of_comparison(comparison: Comparison) -> Page:
     results = [result for repeats in comparison.results.values() for result in repeats]
     cautions, warnings = cautions_on(comparison), comparison.warnings()
+    notices: list[str] = []
     limited = _limit_differences(comparison, notices)
     figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
     forests = captioned(figures)
-    return _EMPTY_CONTENT | {
-        "warnings": warnings,
-        "headline": narrative.headline_of_report(comparison),
+    return Page(
+        warnings=warnings,
+        headline=narrative.headline_of_report(comparison),
         # Like the headline it is about the first measure, perhaps with others of the same verdicts.
-        "common_headline": next(iter(common_headlines(comparison)), None),
-        "evidence": narrative.evidence(limited, cautions),
-        "gate": narrative.gate(comparison.gate),
-        "means": means_table.means_of_comparison(comparison, results),
-        "differences": differences_table(limited),
-        "difference_figures": forests[:_MOST_FIGURES],
-        "folded_figures": forests[_MOST_FIGURES:],
-        "comparison_notes": [
+        common_headline=next(iter(common_headlines(comparison)), None),
+        evidence=narrative.evidence(limited, cautions),
+        gate=narrative.gate(comparison.gate),
+        means=means_table.means_of_comparison(comparison, results),
+        differences=differences_table(limited),
+        difference_figures=forests[:_MOST_FIGURES],
+        folded_figures=forests[_MOST_FIGURES:],
+        comparison_notes=[
             *(note for note in comparison.notes()[len(warnings) :] if note not in cautions),
             *narrative.interval_notes(limited),
             *narrative.DIFFERENCE_NOTES,
         ],
-        "counted": _counted_notes(comparison, results),
-        "unjudged": unjudged_table(limited) if limited.unjudged else None,
-        "ties": ties_table(limited) if limited.ties else None,
-        "likeness": likeness_table(comparison) if comparison.likeness else None,
-        "likeness_depth": comparison.likeness[0].k if comparison.likeness else None,
-        "to_judge": narrative.to_judge_table(comparison),
-        "provenance": narrative.provenance_rows(results, comparison),
-        "figures": figures,
-    }
+        counted=_counted_notes(comparison, results),
+        unjudged=unjudged_table(limited) if limited.unjudged else None,
+        ties=ties_table(limited) if limited.ties else None,
+        likeness=likeness_table(comparison) if comparison.likeness else None,
+        likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
+        to_judge=narrative.to_judge_table(comparison),
+        provenance=narrative.provenance_rows(results, comparison),
+        figures=figures,
+        notices=notices,
+    )
 
 
 def _forest_figures(comparison: Comparison) -> Iterator[Figure]:
@@ -350,22 +324,21 @@ def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) 
     return notes
 
 
-def _results_content(results: Sequence[EvaluationResult]) -> dict[str, Any]:
-    return _EMPTY_CONTENT | {
-        "warnings": shared_warnings(results),
-        "means": means_table.means_of_results(results),
-        "counted": shared_notes(results),
-        "provenance": narrative.provenance_rows(results, None),
-        "figures": {},
-    }
+def _page_of_results(results: Sequence[EvaluationResult]) -> Page:
+    return Page(
+        warnings=shared_warnings(results),
+        means=means_table.means_of_results(results),
+        counted=shared_notes(results),
+        provenance=narrative.provenance_rows(results, None),
+    )
 
 
-def _benchmark_content(
+def _page_of_benchmark(
     benchmark: BenchmarkResult,
     measure: MeasureLike | None,
     datasets: Mapping[str, Dataset],
     baseline: str | None,
-) -> tuple[dict[str, Any], list[tuple[DatasetView, Texts]]]:
+) -> tuple[Page, list[tuple[DatasetView, Texts]]]:
     results = [
         result for by_dataset in benchmark.results.values() for result in by_dataset.values()
     ]
@@ -380,33 +353,16 @@ def _benchmark_content(
         for system in view.systems
     ]
     figure = charts.datasets(rows, measure=name)
-    content = _EMPTY_CONTENT | {
-        "warnings": [*benchmark.warnings(), *benchmark.failure_sentences()],
-        "means": means_table.means_of_benchmark(benchmark, name),
-        "overview_figures": captioned({"datasets": figure}),
-        "counted": benchmark.notes()[len(benchmark.warnings()) :],
-        "provenance": narrative.provenance_rows(results, None),
-        "figures": {"datasets": figure},
-    }
+    page = Page(
+        warnings=[*benchmark.warnings(), *benchmark.failure_sentences()],
+        means=means_table.means_of_benchmark(benchmark, name),
+        overview_figures=captioned({"datasets": figure}),
+        counted=benchmark.notes()[len(benchmark.warnings()) :],
+        provenance=narrative.provenance_rows(results, None),
+        figures={"datasets": figure},
+    )
     texts = [
         Texts(dataset.queries, dataset.corpus) if dataset is not None else Texts()
         for dataset in (datasets.get(view.name) for view in views)
     ]
-    return content, list(zip(views, texts, strict=True))
-
-
-def _section_links(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (id, heading) of the sections that the page has."""
-    has_trust = content["unjudged"] or content["ties"] or content["likeness"] or content["to_judge"]
-    sections = {
-        "across": "Average over data sets" if content["across"] else "",
-        "means": "Means",
-        "differences": "Differences" if content["differences"] else "",
-        "slices": "Slices" if content["slices"] else "",
-        "curve": "Checkpoints" if content["curve"] else "",
-        "queries": "Queries",
-        "counted": "What was counted" if content["counted"] else "",
-        "trusted": "How far it can be trusted" if has_trust else "",
-        "provenance": "Provenance",
-    }
-    return [(key, name) for key, name in sections.items() if name]
+    return page, list(zip(views, texts, strict=True))

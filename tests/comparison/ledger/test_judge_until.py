@@ -142,7 +142,6 @@ def test_a_larger_range_is_stated_and_scales_everything():
         ({"query_ids": ["a", "b", "a"]}, InputError, "listed more than once: 'a'"),
         ({"query_ids": ["a", None]}, InputError, "an id must be text or an integer"),
         ({"judged": {"zz": 0.1}}, InputError, "not among query_ids: 'zz'"),
-        ({"judged": [0.1]}, InputError, "judged must be {query_id: difference}"),
         ({"margin": 0}, SettingError, "margin must be a number above 0"),
         ({"margin": 1.0}, SettingError, "must be smaller than score_range"),
         ({"alpha": 0}, SettingError, "alpha must lie between 0 and 1"),

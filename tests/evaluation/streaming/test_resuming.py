@@ -142,9 +142,20 @@ def test_a_process_that_is_killed_at_any_moment_resumes(tmp_path):
     assert resumed.load().values.array.tobytes() == whole.load().values.array.tobytes()
 
 
+def exchange(path):
+    """Reverse the scores of a run: its size and the time of its last write stay the same."""
+    status = path.stat()
+    digits = str.maketrans("12345", "54321")
+    rows = [row.split(" ") for row in path.read_text().splitlines(keepends=True)]
+    path.write_text("".join(" ".join([*row[:4], row[4].translate(digits), row[5]]) for row in rows))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert path.stat().st_size == status.st_size
+
+
 CHANGES = {
     "the run": lambda path: path.write_text("".join(ROWS[6:])),
     "the time of the run": lambda path: os.utime(path, (1, 1)),
+    "the run, to one of the same size and time": exchange,
 }
 
 
@@ -198,10 +209,28 @@ def test_qrels_in_another_order_of_queries_start_it_anew(tmp_path, small_parts, 
     assert result.load() == evaluate(*arguments, name="run")
 
 
+def change_state(folder, change):
+    """Change what is recorded about the finished parts."""
+    path = folder / "state.json"
+    saved = json.loads(path.read_text())
+    change(saved["state"]["parts"])
+    path.write_text(json.dumps(saved))
+
+
 DAMAGES = {
     "the state is a list": lambda folder: (folder / "state.json").write_text("[1]"),
     "the state is another object": lambda folder: (folder / "state.json").write_text("{}"),
     "the state is cut off": lambda folder: (folder / "state.json").write_text('{"parts": ['),
+    "the state lacks a fact": lambda folder: change_state(
+        folder, lambda parts: parts[0].pop("not_judged")
+    ),
+    "the state has another fact": lambda folder: change_state(
+        folder, lambda parts: parts[0].update(not_judged=99)
+    ),
+    "a part is damaged": lambda folder: (folder / "part-000001.parquet").write_bytes(b"PAR1"),
+    "a part is another one": lambda folder: shutil.copy(
+        folder / "part-000000.parquet", folder / "part-000001.parquet"
+    ),
     "a part is missing": lambda folder: (folder / "part-000001.parquet").unlink(),
     "hashes are missing": lambda folder: (folder / "queries-000001.u8").unlink(missing_ok=True),
     "the partitioned run is missing": lambda folder: shutil.rmtree(folder / "buckets"),

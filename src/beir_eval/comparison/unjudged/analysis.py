@@ -19,8 +19,8 @@ from beir_eval.measures.registry import JUDGED_ONLY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from beir_eval.comparison.decisions import Decisions
     from beir_eval.comparison.records import Difference, VerdictChange
-    from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking import EvaluationSettings
@@ -56,14 +56,14 @@ def _cutoff_of(measure: Measure) -> int | None:
 
 
 def judged_effects(
-    comparison: Comparison, results: Mapping[str, Sequence[EvaluationResult]]
+    decisions: Decisions, results: Mapping[str, Sequence[EvaluationResult]]
 ) -> tuple[UnjudgedEffect, ...] | None:
     """Return a record of every pair with the judged shares only, which results hold.
 
     Custom measures have no records, because judgements of documents need not matter to them.
 
     Args:
-        comparison: the comparison, with its differences.
+        decisions: the decisions of the comparison.
         results: the repeats of each system.
 
     Returns:
@@ -73,12 +73,12 @@ def judged_effects(
     if not any(result.counted for repeats in results.values() for result in repeats):
         return None
     effects: list[UnjudgedEffect] = []
-    for name in comparison.measures:
-        if name in comparison.custom_measures:
+    for name in decisions.measures:
+        if name in decisions.custom_measures:
             continue
         depth = _cutoff_of(parse(name))
         shares = {
-            system: _judged_share(results.get(system, ()), depth) for system in comparison.systems
+            system: _judged_share(results.get(system, ()), depth) for system in decisions.systems
         }
         effects += (
             UnjudgedEffect(
@@ -89,7 +89,7 @@ def judged_effects(
                 judged=shares[difference.system],
                 judged_against=shares[difference.against],
             )
-            for difference in comparison.differences
+            for difference in decisions.differences
             if difference.measure == name
         )
     return tuple(effects)
@@ -135,37 +135,37 @@ class EvaluatedRuns(NamedTuple):
 
 
 def unjudged_effects(
-    comparison: Comparison, evaluated: EvaluatedRuns
+    decisions: Decisions, evaluated: EvaluatedRuns
 ) -> tuple[tuple[UnjudgedEffect, ...], tuple[DocumentToJudge, ...]]:
     """Return what unjudged documents could change, and the documents most worth judging.
 
     Args:
-        comparison: the comparison, with scores and differences.
+        decisions: the decisions of the comparison.
         evaluated: its runs.
 
     Returns:
         One record for each difference, and the documents by measure, greatest change first.
     """
-    effects = judged_effects(comparison, evaluated.results) or ()
-    measures = [parse(name) for name in comparison.measures]
+    effects = judged_effects(decisions, evaluated.results) or ()
+    measures = [parse(name) for name in decisions.measures]
     pool = Pool(
         evaluated.qrels,
-        comparison.query_ids,
-        [evaluated.results[system] for system in comparison.systems],
+        decisions.query_ids,
+        [evaluated.results[system] for system in decisions.systems],
     )
     # The ranks of ties="best" and "worst" depend on the grades, so a completion changes them.
     if evaluated.settings.ties in ("best", "worst"):
         return effects, ()
     if any((_cutoff_of(measure) or np.inf) > evaluated.depth for measure in measures):
         pool.rank_whole(
-            [evaluated.runs[system] for system in comparison.systems], evaluated.settings
+            [evaluated.runs[system] for system in decisions.systems], evaluated.settings
         )
     completed: list[UnjudgedEffect] = []
     documents: list[DocumentToJudge] = []
     for measure in measures:
         of_measure = [effect for effect in effects if effect.measure == str(measure)]
         if can_be_bounded(measure, pool.max_grade):
-            analysis = _Analysis(comparison, pool, measure, evaluated)
+            analysis = _Analysis(decisions, pool, measure, evaluated)
             of_measure = [
                 effect.model_copy(update=fields)
                 for effect, fields in zip(of_measure, analysis.fields(), strict=True)
@@ -179,17 +179,15 @@ class _Analysis:
     """What unjudged documents could change on one measure."""
 
     def __init__(
-        self, comparison: Comparison, pool: Pool, measure: Measure, evaluated: EvaluatedRuns
+        self, decisions: Decisions, pool: Pool, measure: Measure, evaluated: EvaluatedRuns
     ) -> None:
-        self._comparison, self._pool, self._measure = comparison, pool, measure
-        self._scores: Floats = comparison.scores[str(measure)].array
+        self._decisions, self._pool, self._measure = decisions, pool, measure
+        self._scores: Floats = decisions.scores[str(measure)].array
         self._compared: Mask = np.logical_not(np.isnan(self._scores).any(axis=0))
         self._differences: list[Difference] = [
-            difference
-            for difference in comparison.differences
-            if difference.measure == str(measure)
+            difference for difference in decisions.differences if difference.measure == str(measure)
         ]
-        self._pairs = pairs_to_compare(comparison.systems, comparison.baseline)
+        self._pairs = pairs_to_compare(decisions.systems, decisions.baseline)
         self._bounds = Bounds(pool, measure, self._scores, self._compared)
         cutoff = _cutoff_of(measure)
         # A query that is left out now could have relevant documents, and then count.
@@ -222,12 +220,12 @@ class _Analysis:
             yield fields
 
     def _tests(self) -> VerdictTests:
-        comparison, margin = self._comparison, self._comparison.settings.margin
-        defined = [~np.isnan(matrix.array).any(axis=0) for matrix in comparison.scores.values()]
+        decisions, margin = self._decisions, self._decisions.settings.margin
+        defined = [~np.isnan(matrix.array).any(axis=0) for matrix in decisions.scores.values()]
         return VerdictTests(
             verdicts=np.array([difference.verdict for difference in self._differences]),
-            keys=hash_ids(comparison.query_ids)[self._compared],
-            settings=comparison.settings,
+            keys=hash_ids(decisions.query_ids)[self._compared],
+            settings=decisions.settings,
             may_be_equal=np.array(
                 [
                     difference.smallest_margin is None or difference.smallest_margin <= margin
@@ -237,10 +235,10 @@ class _Analysis:
             signs=sign_vectors_for(
                 max(int(mask.sum()) for mask in defined),
                 self._pairs,
-                draws=comparison.settings.draws,
-                rng=comparison.settings.rng,
+                draws=decisions.settings.draws,
+                rng=decisions.settings.rng,
             ),
-            has_clusters=comparison.clusters is not None,
+            has_clusters=decisions.clusters is not None,
         )
 
     def _differences_at(self, pairs: Ints, end: str) -> Floats:
@@ -259,7 +257,7 @@ class _Analysis:
         """
         if not self._bounds.is_known:
             return
-        pool, systems = self._pool, self._comparison.systems
+        pool, systems = self._pool, self._decisions.systems
         changes = self._bounds.changes() * self._compared[pool.row]
         total = np.zeros(len(pool.row))
         for system, against in self._pairs.listed:

@@ -92,7 +92,13 @@ class MappingSource:
                 chunks, num_scores = [], 0
 
     def _rankings_of(self, keys: Iterable[Any]) -> list[Any]:
-        """Return the rankings of these queries, by their keys: the caller may have added others."""
+        """Return the rankings of these queries.
+
+        Raises:
+            RunError: the mapping has got other queries since it was passed.
+        """
+        if list(self._mapping) != self._keys:
+            raise RunError("the run has other queries than when it was passed; make a new Run")
         return list(map(self._mapping.__getitem__, keys))
 
 

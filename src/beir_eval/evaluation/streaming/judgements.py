@@ -103,8 +103,7 @@ class Judgements:
     @classmethod
     def from_file(cls, path: Path, format: str | None = None) -> Judgements:  # noqa: A002
         """Return the judgements of a file, in columns from the start if its format allows it."""
-        status = path.stat()
-        identity = f"{path.resolve()} {format} {status.st_size} {status.st_mtime_ns}"
+        identity = f"{identity_of_file(path)} {format}"
         columns = qrels_columns(path, format)
         if columns is None:
             from beir_eval.adapters.readers import read_qrels  # noqa: PLC0415
@@ -176,6 +175,16 @@ class Judgements:
         )
         qrels.max_grade = self.max_grade
         return qrels
+
+
+def identity_of_file(path: Path) -> str:
+    """Return what a file's content is recognised by without reading it.
+
+    Programs set the time of the last write as they like, such as that of the file that they copied;
+    on POSIX the time of the last change is set by the system alone.
+    """
+    status = path.stat()
+    return f"{path.resolve()} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
 
 
 def _identity_of(qrels: Qrels) -> str:

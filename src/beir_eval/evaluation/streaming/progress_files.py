@@ -8,6 +8,7 @@ it starts anew. Files of this module only are ever removed.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -96,16 +97,22 @@ class ProgressFolder:
         raise InputError(msg)
 
     def _read(self) -> dict[str, Any]:
-        """Return the state; {} if there is none, a file is missing, or it is of other inputs."""
+        """Return the state; {} if there is none, it is of other inputs, or a file has changed."""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            state: dict[str, Any] = json.loads((self.path / _STATE).read_bytes())
+            saved = json.loads((self.path / _STATE).read_bytes())
+            state: dict[str, Any] = saved["state"]
             parts, buckets = state["parts"], state["buckets"]
-            needed = [part["file"] for part in parts if part["file"]]
-            if buckets is None:
-                needed += [_hashes_name(number) for number in range(len(parts))]
-            else:
-                needed += [f"{_BUCKETS}/{name}" for name in buckets[len(parts) :]]
-            if state["key"] == self._key and all((self.path / name).exists() for name in needed):
+            needed = [] if buckets is None else [f"{_BUCKETS}/{n}" for n in buckets[len(parts) :]]
+            if (
+                saved["sha256"] == _hash_of(state)
+                and state["key"] == self._key
+                and all((self.path / name).exists() for name in needed)
+                and all(
+                    hashlib.sha256((self.path / name).read_bytes()).hexdigest() == sha256
+                    for part in parts
+                    for name, sha256 in part["files"].items()
+                )
+            ):
                 return state
         return {}
 
@@ -140,12 +147,19 @@ class ProgressFolder:
         """
         number = len(self.parts)
         name = f"part-{number:06}.parquet"
+        written = []
         if columns is not None:
             with disk_errors(self.path / name):
                 write_part(self.path / name, columns)
+            written.append(name)
         if hashes is not None:
             write_atomically(self.path / _hashes_name(number), hashes.tobytes())
-        self.parts.append({"file": name if columns is not None else None, **facts})
+            written.append(_hashes_name(number))
+        files = {
+            name: hashlib.sha256((self.path / name).read_bytes()).hexdigest() for name in written
+        }
+        has_rows = columns is not None
+        self.parts.append({"file": name if has_rows else None, "files": files, **facts})
         self._write()
 
     def set_buckets(self, folders: Sequence[Path]) -> None:
@@ -172,7 +186,8 @@ class ProgressFolder:
     def _write(self) -> None:
         names = None if self.buckets is None else [folder.name for folder in self.buckets]
         state = {"key": self._key, "parts": self.parts, "buckets": names}
-        write_atomically(self.path / _STATE, json.dumps(state).encode())
+        saved = {"sha256": _hash_of(state), "state": state}
+        write_atomically(self.path / _STATE, json.dumps(saved).encode())
 
     def close(self) -> None:
         """Let other processes use the folder."""
@@ -188,6 +203,11 @@ class ProgressFolder:
             (self.path / _LOCK).unlink()
             self.path.rmdir()
         self.close()
+
+
+def _hash_of(state: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a state, so that a damaged one is noticed."""
+    return hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
 
 
 def _hashes_name(number: int) -> str:

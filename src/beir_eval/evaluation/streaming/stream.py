@@ -47,7 +47,7 @@ from beir_eval.evaluation.streaming.grouping import (
     Resumption,
     SeenHashes,
 )
-from beir_eval.evaluation.streaming.judgements import Judgements
+from beir_eval.evaluation.streaming.judgements import Judgements, identity_of_file
 from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows_in_any_order
 from beir_eval.evaluation.streaming.partitions import buckets, partition, read_bucket
 from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_errors
@@ -262,12 +262,11 @@ class _Stream:
         self._run, self._scorer, self._name, self._table = run, scorer, name, table
         self._part_queries = part_queries
         self._judgements, self._settings = scorer.judgements, scorer.settings
-        status = run.path.stat()
         key = {
             "layout": _LAYOUT,
             "version": __version__,
             "polars": pl.__version__,  # hashes of queries may differ between versions
-            "run": [str(run.path.resolve()), status.st_size, status.st_mtime_ns, run.format],
+            "run": [identity_of_file(run.path), run.format],
             "qrels": self._judgements.identity,
             "measures": [str(measure) for measure in scorer.measures],
             "settings": asdict(self._settings),
