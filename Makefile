@@ -170,6 +170,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/haystack_pipelines.py
 	$(BIN)/python benchmarks/significance.py
+	[ -z "$$BEIR_EVAL_REALDATA" ] || $(BIN)/python benchmarks/compare_commands.py
 
 bench-paths: $(SPARK)/.test
 	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --group bench-paths

@@ -24,12 +24,12 @@ FIVE = ("bm25", "tas-b", "ada2", "splade-pp", "rep-llama_ties")
 MEASURES = ("nDCG@10", "Recall(rel=2)@100")
 #: Prints a list of [seconds of a call, seconds of the analysis of unjudged documents in it].
 ANALYSIS = """
-import json, sys, time
-import beir_eval.comparison.compare as module
+import importlib, json, sys, time
 from beir_eval import compare_runs, read_qrels, read_run
 qrels, *paths = sys.argv[2:]
 qrels = read_qrels(qrels)
 runs = {path: read_run(path) for path in paths}
+module = importlib.import_module("beir_eval.comparison.compare")  # "compare" is a function too
 analyse, of_analysis = module.unjudged_effects, []
 def timed(*arguments):
     start = time.perf_counter()

@@ -430,6 +430,18 @@ class UnjudgedEffect(BaseModel):
     high: float | None = None
     verdict_change: VerdictChange = "not known"
 
+    def reversed(self) -> UnjudgedEffect:
+        """Return the record of the difference against − system."""
+        changes = {
+            "system": self.against,
+            "against": self.system,
+            "judged": self.judged_against,
+            "judged_against": self.judged,
+            "low": _negative(self.high),
+            "high": _negative(self.low),
+        }
+        return self.model_copy(update=changes)
+
 
 class TieRange(BaseModel):
     """The mean of a system under other orders of the documents with equal scores.

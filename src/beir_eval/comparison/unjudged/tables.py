@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.headlines import join_names
+from beir_eval.comparison.tables import shown_differences
 from beir_eval.comparison.verdict_sentences import UNKNOWN, signed_range_text, signed_text
 from beir_eval.display.tables import Table
 
@@ -32,7 +33,20 @@ _MOSTLY_JUDGED = 0.5
 
 def unjudged_table(comparison: Comparison) -> Table:
     """Return a table of what unjudged documents could change, one row for each pair."""
-    return Table(_COLUMNS, [_cells(effect) for effect in comparison.unjudged or ()])
+    return Table(_COLUMNS, list(map(_cells, _shown_effects(comparison))))
+
+
+def _shown_effects(comparison: Comparison) -> list[UnjudgedEffect]:
+    """Return the records in the order of the differences shown, and for the same differences."""
+    by_pair: dict[tuple[str, str, str], UnjudgedEffect] = {}
+    for effect in comparison.unjudged or ():
+        for oriented in (effect, effect.reversed()):
+            by_pair[oriented.measure, oriented.system, oriented.against] = oriented
+    keys = (
+        (difference.measure, difference.system, difference.against)
+        for difference in shown_differences(comparison)
+    )
+    return [by_pair[key] for key in keys if key in by_pair]
 
 
 def unjudged_summary(comparison: Comparison) -> str:
@@ -93,7 +107,7 @@ def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
     Where little is judged, as on qrels with one judged document a query, nearly every verdict
     could: that is no news.
     """
-    effects = comparison.unjudged or ()
+    effects = _shown_effects(comparison)
     could = [
         effect
         for effect in effects
