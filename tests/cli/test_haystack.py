@@ -11,6 +11,7 @@ import pytest
 import yaml
 from haystack import Pipeline
 from haystack.components.preprocessors import DocumentCleaner, DocumentSplitter
+from haystack.components.rankers import LostInTheMiddleRanker
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
     InMemoryEmbeddingRetriever,
@@ -21,6 +22,8 @@ from typer.testing import CliRunner
 
 from beir_eval import read_run
 from beir_eval.cli.app import app
+from beir_eval.comparison import Comparison
+from beir_eval.comparison.stages import StagedResult
 from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
 from beir_eval.integrations.haystack import evaluate_pipeline, index
@@ -347,3 +350,46 @@ def test_a_pattern_allows_a_package_and_its_modules(pipeline_file, tmp_path, mon
     assert run(pipeline_file, demo.FOLDER, "-m", "RR", "--allow", "my_pkgs.*").exit_code == 2
     for name in ("my_pkg", "my_pkg.parts"):
         sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def hybrid_files(tmp_path, monkeypatch):
+    """Write two pipelines of BM25 and a ranker, p.yaml and q.yaml."""
+    monkeypatch.chdir(tmp_path)
+    for name, top_k in (("p", 20), ("q", 5)):
+        pipeline = Pipeline()
+        pipeline.add_component("bm25", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=top_k))
+        pipeline.add_component("ranker", LostInTheMiddleRanker(top_k=4))
+        pipeline.connect("bm25.documents", "ranker.documents")
+        (tmp_path / f"{name}.yaml").write_text(pipeline.dumps())
+    return tmp_path
+
+
+def test_the_stages_of_a_pipeline_are_printed_and_written(hybrid_files):
+    options = ["--index", "--stages", "--json", "r.json", "--markdown", "r.md"]
+    result = run("p.yaml", demo.FOLDER, *options)
+    assert result.exit_code == 0, result.output
+    staged = StagedResult.load(hybrid_files / "r.stages.json")
+    assert [stage.name for stage in staged.stages] == ["bm25", "ranker"]
+    [saved] = json.loads((hybrid_files / "r.json").read_text())
+    assert EvaluationResult.model_validate(saved)["nDCG@10"] == staged.result["nDCG@10"]
+    for text in (output_of(result), (hybrid_files / "r.md").read_text()):
+        assert "ranker vs bm25" in text
+        assert "ms of copying" in text
+        assert "orders documents for a prompt, not for a reader" in text
+
+
+def test_each_of_several_pipelines_has_its_stages_and_only_the_last_ones_are_compared(hybrid_files):
+    result = run("p.yaml", "q.yaml", demo.FOLDER, "--index", "--stages", "--json", "r.json")
+    assert result.exit_code == 0, result.output
+    assert output_of(result).count("ranker vs bm25") == 2
+    for name in ("p", "q"):
+        assert StagedResult.load(hybrid_files / f"r.{name}.stages.json").last == "ranker"
+    comparison = Comparison.load(hybrid_files / "r.compare.json")
+    assert set(comparison.systems) == {"p", "q"}
+
+
+def test_stages_are_those_of_one_run(hybrid_files):
+    result = run("p.yaml", demo.FOLDER, "--index", "--stages", "--repeats", "2")
+    assert result.exit_code == 2
+    assert "--stages are those of one run of each pipeline" in output_of(result)

@@ -76,7 +76,12 @@ from beir_eval.cli.results_output import (
     write_texts,
 )
 from beir_eval.cli.sampling_options import cluster_labels
-from beir_eval.comparison.records import PERMUTATION_CORRECTIONS, TESTS_OVER_REPEATS
+from beir_eval.cli.stages import print_stages, stages_file
+from beir_eval.comparison.records import (
+    PERMUTATION_CORRECTIONS,
+    TESTS_OVER_REPEATS,
+    ComparisonSettings,
+)
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
@@ -94,8 +99,12 @@ if TYPE_CHECKING:
     from beir_eval.cli.pipelines import EvaluatedPipelines, PipelineRuns
     from beir_eval.comparison.records import GateCheck
     from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.dataset import Dataset
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.haystack.retriever import PipelineRetriever
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import Measure
 
 #: What is compared unless measures are named, as in ``beir-eval compare``.
@@ -224,6 +233,14 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = None,
     looks: Annotated[str | None, LOOKS] = None,
+    stages: Annotated[
+        bool,
+        typer.Option(
+            "--stages",
+            help="Say which component lost the relevant documents, whether each is worth it, and "
+            "what it took; with --json also to r.stages.json.",
+        ),
+    ] = False,
     per_query: Annotated[Path | None, PER_QUERY] = None,
     json: Annotated[
         Path | None,
@@ -307,11 +324,17 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
                 None if runs[0].is_named else save_run,
                 *(per_query, json, markdown, latex, html, junit, ledger),
                 sibling(json, "compare") if len(names) > 1 else None,
+                *(stages_file(json, name, names) for name in names if stages),
             ],
         )
         check_report(html)
         _check_running(concurrency, on_error)
-        retriever_settings = _retriever_settings(names, inputs, documents_from, field, collapse)
+        retriever_settings = {
+            name: settings | {"keep_stages": stages}
+            for name, settings in _retriever_settings(
+                names, inputs, documents_from, field, collapse
+            ).items()
+        }
         compared = with_rel(parse_all(named or [_COMPARED]), rel)
         looks_of = _looks_of(context, ledger, looks, names, compared)
         measures = [
@@ -366,6 +389,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
             task.data,
             task.measures,
             given=given,
+            stages_of=task.stages_of if stages else None,
             limit=limit,
             on_error=on_error,
             fresh=fresh,
@@ -383,7 +407,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
                 queries=task.data.queries,
                 corpus=task.data.corpus,
             )
-        _print_means(evaluated, has_measures=bool(measure))
+        _print_means(evaluated, has_measures=bool(measure), detail=detail)
         _print_comparison(comparison, checks, task.data.queries, detail=detail)
         if recorded is not None:
             print_looks(*recorded)
@@ -445,6 +469,24 @@ class _Task:
             self.gate.checked(compare(results, **self.settings))
         elif self.gate.floors:
             self.gate.check_alone(judged)
+
+    def stages_of(
+        self, retriever: PipelineRetriever, retrieved: Retrieved, result: EvaluationResult
+    ) -> StagedResult:
+        """Return the stages of a pipeline that has run."""
+        from beir_eval.integrations.haystack.evaluate_pipeline_stages import (  # noqa: PLC0415
+            stages_of_pipeline,
+        )
+
+        settings = {key: self.settings[key] for key in ("alpha", "margin", "draws", "rng")}
+        return stages_of_pipeline(
+            retriever,
+            retrieved,
+            result,
+            self._qrels,
+            measures=self.settings["measures"],
+            settings=ComparisonSettings(correction="holm", **settings),
+        )
 
     def compare(
         self, evaluated: EvaluatedPipelines, for_report: Mapping[str, Any]
@@ -544,7 +586,9 @@ def _check_combination(
     deterministic: Sequence[str],
 ) -> None:
     """Raise InputError if options do not go together, or have no effect on these pipelines."""
-    useful = {*_LEDGER_SETTINGS} if "ledger" in stated else set()
+    useful = {*_LEDGER_SETTINGS} if stated & {"ledger", "stages"} else set()
+    if "stages" in stated:
+        useful.add("detail")
     if requested.floors:
         useful.add("alpha")
     check_options(
@@ -558,6 +602,9 @@ def _check_combination(
             ),
             "--ledger records one run of each pipeline, and its verdicts do not cover the chance "
             "of repeats; leave out --repeats": "ledger" in stated and repeats is not None,
+            "--stages are those of one run of each pipeline; leave out --repeats": (
+                "stages" in stated and repeats is not None
+            ),
             "--looks is for a new ledger; add --ledger FILE": (
                 "looks" in stated and "ledger" not in stated
             ),
@@ -644,31 +691,36 @@ def _write(
     results = evaluated.all_results
 
     def markdown() -> str:
+        of_stages = "".join(f"\n{staged.to_markdown()}" for staged in evaluated.stages.values())
         if comparison is None:
             gate = f"{gate_markdown(checks)}\n" if checks else ""
-            return f"{gate}{to_markdown(results)}"
+            return f"{gate}{to_markdown(results)}{of_stages}"
         summary = markdown_summary(comparison)
-        return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}"
+        return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}{of_stages}"
 
     write_results(results, **{**targets, "markdown": None})
     texts = {targets["markdown"]: markdown, junit: lambda: to_junit(checks)}
     if comparison is not None:
         texts[sibling(targets["json"], "compare")] = comparison.model_dump_json
+    for name, staged in evaluated.stages.items():
+        texts[stages_file(targets["json"], name, evaluated.runs)] = staged.model_dump_json
     write_texts(texts)
 
 
-def _print_means(evaluated: EvaluatedPipelines, *, has_measures: bool) -> None:
-    """Print the means with their notes.
+def _print_means(evaluated: EvaluatedPipelines, *, has_measures: bool, detail: bool) -> None:
+    """Print the means with their notes, and the stages of the pipelines.
 
     Args:
         evaluated: the pipelines.
         has_measures: whether measures were named.
+        detail: whether all evidence on stages is printed.
     """
     results = evaluated.all_results
     if len(results) == len(evaluated.results):
         print_notes(results, print_scores(results, None, are_default_measures=not has_measures))
     else:
         _print_repeats(evaluated, results[0].measures if has_measures else usual_measures(results))
+    print_stages(evaluated.stages, detail=detail)
 
 
 def _print_comparison(

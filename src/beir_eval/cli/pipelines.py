@@ -33,13 +33,15 @@ from beir_eval.errors import (
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import Measure
 
 #: The ending of the run files in the folder of ``--save-run``.
@@ -396,10 +398,12 @@ class EvaluatedPipelines(NamedTuple):
     Attributes:
         runs: the runs.
         results: the results.
+        stages: {name: the stages of its run}; empty if they were not asked for.
     """
 
     runs: dict[str, list[Run]]
     results: dict[str, list[EvaluationResult]]
+    stages: dict[str, StagedResult]
 
     @property
     def all_results(self) -> list[EvaluationResult]:
@@ -412,13 +416,14 @@ class EvaluatedPipelines(NamedTuple):
         return results[0] if len(results) == 1 else results
 
 
-def evaluate_pipelines(
+def evaluate_pipelines(  # noqa: PLR0913 - one keyword a setting
     runs: Sequence[PipelineRuns],
     retrievers: Mapping[str, PipelineRetriever],
     dataset: Dataset,
     measures: Sequence[Measure],
     *,
     given: Collection[str],
+    stages_of: Callable[[PipelineRetriever, Retrieved, EvaluationResult], StagedResult] | None,
     **settings: Any,
 ) -> EvaluatedPipelines:
     """Run each pipeline once, or once for each repeat, and evaluate the runs.
@@ -429,13 +434,14 @@ def evaluate_pipelines(
         dataset: the data set.
         measures: what to compute.
         given: the texts of warnings that are not about a run, and were given before.
+        stages_of: returns the stages of a pipeline that has run; None if they are not asked for.
         settings: keywords of ``retrieve_and_evaluate``.
     """
     from beir_eval.integrations.haystack.evaluate_pipeline import (  # noqa: PLC0415
         retrieve_and_evaluate,
     )
 
-    evaluated = EvaluatedPipelines({}, {})
+    evaluated = EvaluatedPipelines({}, {}, {})
     for of_pipeline in runs:
         for name, file in zip(of_pipeline.names, of_pipeline.files, strict=True):
             if file is not None and of_pipeline.is_named:
@@ -443,7 +449,7 @@ def evaluate_pipelines(
             if of_pipeline.is_named and error_console.is_terminal:
                 error_console.print(Text(f"{name}:", style="dim"))  # above its progress bar
             with naming_run(name, is_named=of_pipeline.is_named, given=given):
-                run, result = retrieve_and_evaluate(
+                retrieved, result = retrieve_and_evaluate(
                     retrievers[of_pipeline.name],
                     dataset,
                     measures,
@@ -452,6 +458,9 @@ def evaluate_pipelines(
                     rankings_vary=len(of_pipeline.names) > 1,
                     **settings,
                 )
-            evaluated.runs.setdefault(of_pipeline.name, []).append(run)
+                if stages_of is not None:
+                    retriever = retrievers[of_pipeline.name]
+                    evaluated.stages[of_pipeline.name] = stages_of(retriever, retrieved, result)
+            evaluated.runs.setdefault(of_pipeline.name, []).append(retrieved.run)
             evaluated.results.setdefault(of_pipeline.name, []).append(result)
     return evaluated

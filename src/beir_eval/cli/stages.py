@@ -1,13 +1,19 @@
-"""The option ``--stages`` of ``beir-eval evaluate``: the runs are stages of one pipeline."""
+"""The option ``--stages``: runs, or the components of a pipeline, as stages of one pipeline."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.errors import SettingError, shown
+from rich.text import Text
+
+from beir_eval.cli.console import console, print_document
+from beir_eval.cli.results_output import sibling
+from beir_eval.errors import SettingError, one_line, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.run import Run
@@ -52,3 +58,31 @@ def _inputs_of(value: str) -> tuple[str, list[str]]:
         msg = f"--inputs {shown(value)}: expected STAGE=INPUT,INPUT, for example joiner=bm25,dense"
         raise SettingError(msg)
     return stage.strip(), [name.strip() for name in names.split(",")]
+
+
+def stages_file(json: Path | None, name: str, names: Collection[str]) -> Path | None:
+    """Return the file of the stages of a pipeline beside that of the results; None for None.
+
+    Args:
+        json: the file of the results.
+        name: the pipeline.
+        names: all pipelines; of several, the file has the name of the pipeline in its name.
+    """
+    safe_name = name.replace("/", "_").replace("\\", "_")
+    return sibling(json, "stages" if len(names) == 1 else f"{safe_name}.stages")
+
+
+def print_stages(stages: Mapping[str, StagedResult], *, detail: bool) -> None:
+    """Print the stages of each pipeline.
+
+    Args:
+        stages: {name of the pipeline: its stages}.
+        detail: whether the evidence of all pairs is printed.
+    """
+    for name, staged in stages.items():
+        if len(stages) > 1:
+            console.print(Text(f"\n{one_line(name)}", style="bold"))
+        document = staged.document()
+        # The result's own warnings stand above the means.
+        own = [warning for warning in document.warnings if warning not in staged.result.warnings()]
+        print_document(replace(document, warnings=own), detail=detail)

@@ -3,10 +3,10 @@
 Inside: ``evaluate_stages`` (the function), ``graph`` (which stage passes documents to which),
 ``account`` (where relevant documents are, and what that costs), ``result`` (the class returned).
 
-Public: ``evaluate_stages``, ``StagedResult``, ``Stage``, ``Loss``.
+Public: ``evaluate_stages``, ``StagedResult``, ``Stage``, ``Loss``, ``ComponentSeconds``.
 """
 
 from beir_eval.comparison.stages.evaluate_stages import evaluate_stages
-from beir_eval.comparison.stages.result import Loss, Stage, StagedResult
+from beir_eval.comparison.stages.result import ComponentSeconds, Loss, Stage, StagedResult
 
-__all__ = ["Loss", "Stage", "StagedResult", "evaluate_stages"]
+__all__ = ["ComponentSeconds", "Loss", "Stage", "StagedResult", "evaluate_stages"]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.measures import MeasureLike
+    from beir_eval.measures import Measure, MeasureLike
 
 
 def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
@@ -109,14 +109,53 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         msg = f"seconds: there is no stage {first_few(unknown)}; there are {first_few(stages)}"
         raise InputError(msg)
     parsed = with_rel(parse_all("nDCG@10" if measures is None else measures), rel)
-    judgements, runs = as_qrels(qrels), {name: as_run(run) for name, run in stages.items()}
+    settings = ComparisonSettings(
+        correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
+    )
+    runs = {name: as_run(run) for name, run in stages.items()}
+    return stages_of_runs(qrels, runs, graph, parsed, settings, seconds=times, policies=policies)
+
+
+def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass on
+    qrels: Any,
+    runs: Mapping[str, Run],
+    graph: StageGraph,
+    measures: Sequence[Measure],
+    settings: ComparisonSettings,
+    *,
+    seconds: Mapping[str, float],
+    policies: Mapping[str, Any],
+    result: EvaluationResult | None = None,
+    **of_host: Any,
+) -> StagedResult:
+    """Return the result of stages.
+
+    Args:
+        qrels: as for ``evaluate_stages``.
+        runs: {stage: its run}; a query that a run lacks is one that the stage did not run for.
+        graph: which stage passes documents to which.
+        measures: the measures.
+        settings: those of the tests.
+        seconds: as for ``evaluate_stages``.
+        policies: the settings of ``Evaluator``.
+        result: the result of the last stage, if it has been evaluated.
+        of_host: the fields of ``StagedResult`` that a host knows.
+    """
+    judgements = as_qrels(qrels)
     judged = JudgedFolder(judgements, conventions_of(qrels))
+    options = dict(policies)
+    keep_top = options.pop("keep_top", 0)
 
     def evaluator_of(keep_top: int) -> Evaluator:
-        return Evaluator(judged, parsed, keep_top=keep_top, **policies)
+        return Evaluator(judged, measures, keep_top=keep_top, **options)
 
-    evaluator = evaluator_of(policies.pop("keep_top", 0))
-    results = {name: evaluator.evaluate(run, name=name) for name, run in runs.items()}
+    evaluator = evaluator_of(keep_top)
+    results = {
+        name: evaluate_without_warning(evaluator, run, name)
+        if result is not None and name == graph.last  # its warnings were given
+        else evaluator.evaluate(run, name=name)
+        for name, run in runs.items()
+    }
     names, last = results[graph.last].measures, results[graph.last]
     candidates = {
         name: {query_id: list(doc_ids) for query_id, doc_ids, _ in run.rankings()}
@@ -126,9 +165,6 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     lost_from = places_of(relevant, candidates, graph)
     measured = {measure: last.scores(measure) for measure in names}
     accounts = accounts_of(evaluator, measured, candidates[graph.last], relevant, lost_from)
-    settings = ComparisonSettings(
-        correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
-    )
     ran = {
         name: np.array([query_id in by_query for query_id in last.query_ids])
         for name, by_query in candidates.items()
@@ -140,7 +176,7 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     return StagedResult(
         measures=names,
         stages=tuple(
-            _stage(name, graph, results[name], candidates[name], ran[name], ceiling, times)
+            _stage(name, graph, results[name], candidates[name], ran[name], ceiling, seconds)
             for name, ceiling in _ceilings(evaluator, candidates, relevant, graph)
         ),
         last=graph.last,
@@ -150,11 +186,12 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         losses=tuple(
             loss
             for measure, account in accounts.items()
-            for loss in _losses(measure, account, lost_from, below[measure], alpha)
+            for loss in _losses(measure, account, lost_from, below[measure], settings.alpha)
         ),
         differences=tuple(_differences(results, candidates, graph, settings)),
         settings=settings,
-        result=last,
+        result=result or last,
+        **of_host,
     )
 
 

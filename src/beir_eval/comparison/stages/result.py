@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference
@@ -13,6 +13,7 @@ from beir_eval.comparison.verdict_sentences import difference_sentence, signed_t
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.errors import first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
@@ -84,6 +85,27 @@ class Loss(BaseModel):
         return words[self.reason]
 
 
+class ComponentSeconds(BaseModel):
+    """What a component of a pipeline took.
+
+    Attributes:
+        name: the component, after those that it is in: the seconds of a component contain those of
+            the components inside it.
+        num_queries: for how many queries it ran.
+        visits: how often it ran for a query, on average; more than once in a loop.
+        run: the median of its seconds a query.
+        copying: the median of the seconds a query that the host took to prepare its inputs.
+    """
+
+    model_config = FROZEN
+
+    name: str
+    num_queries: int
+    visits: float
+    run: float
+    copying: float
+
+
 class StagedResult(Shown, Saved):
     """Where a pipeline loses relevant documents, and which stage is worth it; saved as JSON.
 
@@ -102,6 +124,10 @@ class StagedResult(Shown, Saved):
             queries for which both ran; p is corrected by Holm over all pairs of a measure.
         settings: the settings of the tests.
         result: the result of the last stage, over all judged queries.
+        components: what the components of the pipeline took; empty if that is not known.
+        failures: {component: the queries for which it failed}; they count as empty rankings of the
+            last stage, and with their documents in the stages before.
+        remarks: sentences of the host on its stages.
     """
 
     WHAT: ClassVar[str] = "result of stages"
@@ -117,6 +143,9 @@ class StagedResult(Shown, Saved):
     differences: tuple[Difference, ...]
     settings: ComparisonSettings
     result: EvaluationResult
+    components: tuple[ComponentSeconds, ...] = ()
+    failures: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     def stage(self, name: str) -> Stage:
         """Return a stage by its name.
@@ -171,6 +200,20 @@ class StagedResult(Shown, Saved):
         interval = f"{1 - self.settings.alpha:.0%} interval"
         return Table(("measure", "reason", "relevant", "share", interval), rows)
 
+    def components_table(self) -> Table:
+        """Return a table of what the components took, a row for each."""
+        rows = [
+            (
+                component.name,
+                f"{component.num_queries:,}",
+                f"{component.visits:.3g}",
+                _seconds_text(component.run),
+                _seconds_text(component.copying),
+            )
+            for component in self.components
+        ]
+        return Table(("component", "queries", "runs", "ms a query", "ms of copying"), rows)
+
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
         margin = self.settings.margin
@@ -189,11 +232,21 @@ class StagedResult(Shown, Saved):
             for pair in self.differences
             if pair.measure == self.measures[0]
         ]
+        failed = [
+            f"{component} failed for {len(queries):,} queries: {first_few(queries)}; they count as "
+            "empty rankings of the last stage"
+            for component, queries in self.failures.items()
+        ]
+        times = [self.components_table] if self.components else []
         return Document(
             heading="Stages",
-            warnings=self.result.warnings(),
-            sentences=[*map(Sentence, self._account_sentences()), *verdicts],
-            tables=[self.to_table, self.account_table],
+            warnings=[*self.result.warnings(), *failed],
+            sentences=[
+                *map(Sentence, self._account_sentences()),
+                *verdicts,
+                *map(Sentence, self.remarks),
+            ],
+            tables=[self.to_table, self.account_table, *times],
             notes=list(self._notes()),
             details=lambda: [
                 Document(heading="The compared stages", tables=[self.differences_table])

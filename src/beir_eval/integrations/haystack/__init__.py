@@ -4,16 +4,18 @@ Call ``index(dataset, store)``, then ``evaluate_pipeline(pipeline, dataset)``. W
 ``PipelineRetriever``, a pipeline is a system of a ``Benchmark``. The components for use inside a
 pipeline are in ``haystack_integrations.components.evaluators.beir_eval``.
 
-Inside: ``evaluate_pipeline``, ``retriever`` (a pipeline as a retriever), ``pipeline_call`` (one
-query of a pipeline), ``stage_tracer`` (what each component returns), ``components`` and ``sockets``
-(of a pipeline), ``fingerprint`` (hashes of pipelines), ``indexing``, ``written_corpora`` (what it
+Inside: ``evaluate_pipeline``, ``evaluate_pipeline_stages``, ``retriever`` (a pipeline as a
+retriever), ``pipeline_call`` (one query of a pipeline), ``stage_tracer`` (what each component
+returns), ``pipeline_stages`` (which outputs are stages), ``components`` and ``sockets`` (of a
+pipeline), ``fingerprint`` (hashes of pipelines), ``indexing``, ``written_corpora`` (what it
 wrote in this process), ``store_checks`` (what a store lacks), ``load_pipeline`` (YAML), ``demo``;
 the queries are run by ``integrations.retrieval``. ``documents`` (converts documents to a ``Run``)
 and ``haystack_rules`` (the numbers of Haystack's evaluators): the components use these two as well,
 and they do not import Haystack.
 
-Public: ``evaluate_pipeline``, ``index``, ``beir_documents``, ``PipelineRetriever``,
-``to_evaluation_run_result``; they need the extra ``haystack`` (MissingExtraError without it).
+Public: ``evaluate_pipeline``, ``evaluate_pipeline_stages``, ``index``, ``beir_documents``,
+``PipelineRetriever``, ``to_evaluation_run_result``; they need the extra ``haystack``
+(MissingExtraError without it).
 """
 
 from typing import TYPE_CHECKING
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         evaluate_pipeline,
         to_evaluation_run_result,
     )
+    from beir_eval.integrations.haystack.evaluate_pipeline_stages import evaluate_pipeline_stages
     from beir_eval.integrations.haystack.indexing import beir_documents, index
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
 
@@ -32,6 +35,7 @@ __all__ = [
     "PipelineRetriever",
     "beir_documents",
     "evaluate_pipeline",
+    "evaluate_pipeline_stages",
     "index",
     "to_evaluation_run_result",
 ]
@@ -42,6 +46,7 @@ lazy_exports(
         "PipelineRetriever": "beir_eval.integrations.haystack.retriever",
         "beir_documents": "beir_eval.integrations.haystack.indexing",
         "evaluate_pipeline": "beir_eval.integrations.haystack.evaluate_pipeline",
+        "evaluate_pipeline_stages": "beir_eval.integrations.haystack.evaluate_pipeline_stages",
         "index": "beir_eval.integrations.haystack.indexing",
         "to_evaluation_run_result": "beir_eval.integrations.haystack.evaluate_pipeline",
     },

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.run import Run
     from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import Inputs
@@ -160,8 +159,8 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
     fresh: bool = False,
     rankings_vary: bool = False,
     **evaluation: Any,
-) -> tuple[Run, EvaluationResult]:
-    """Return the run of a pipeline over a data set, and its result as ``evaluate_pipeline``.
+) -> tuple[Retrieved, EvaluationResult]:
+    """Return what a pipeline retrieves for a data set, and its result as ``evaluate_pipeline``.
 
     Args:
         retriever: the pipeline.
@@ -173,17 +172,17 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
         evaluation: ``run_name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
     """
-    runs: list[Run] = []
+    calls: list[Retrieved] = []
 
     def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        retrieved = retriever.retrieve_with_parents(
+        retrieved = retriever.retrieve_answers(
             queries,
             on_error=on_error,
             save_run=save_run,
             fresh=fresh,
             rankings_vary=rankings_vary,
         )
-        runs.append(retrieved.run)
+        calls.append(retrieved)
         return retrieved
 
     def look_ahead(qrels: Qrels) -> tuple[RetrievalProblem, ...]:
@@ -199,8 +198,8 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         look_ahead=look_ahead,
         **evaluation,
     )
-    [run] = runs
-    return run, result
+    [retrieved] = calls
+    return retrieved, result
 
 
 def to_evaluation_run_result(

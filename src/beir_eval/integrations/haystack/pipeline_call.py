@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 
 from beir_eval.errors import InputError, SettingError
 from beir_eval.integrations.haystack.indexing import PART
-from beir_eval.integrations.haystack.stage_tracer import recording
+from beir_eval.integrations.haystack.pipeline_stages import documents_of_stage
+from beir_eval.integrations.haystack.stage_tracer import Recorded, recording
 from beir_eval.integrations.retrieval.documents import Ranking, parents_in
 from beir_eval.integrations.retrieval.query_runner import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
     from beir_eval.integrations.haystack.sockets import Socket
+    from beir_eval.integrations.haystack.stage_tracer import QueryRecord
     from beir_eval.integrations.retrieval.documents import DocumentNames
     from beir_eval.integrations.retrieval.query_runner import AnswerFunction
 
@@ -40,6 +45,8 @@ class PipelineCall:
         may_vary: whether a component generates text, so that rankings may vary.
         reads_part: whether documents say that ``index`` wrote a part of a corpus; not if this
             process knows what it has written.
+        stages: its stages, whose rankings and times are kept; None to keep none.
+        failed: {query_id: what was recorded of a query that failed}, filled while queries run.
         label: what messages call the pipeline.
     """
 
@@ -50,6 +57,8 @@ class PipelineCall:
     document_outputs: Mapping[tuple[str, ...], Sequence[str]]
     may_vary: bool = False
     reads_part: bool = True
+    stages: PipelineStages | None = None
+    failed: dict[str, QueryRecord] = field(default_factory=dict)
     label: str = "the pipeline"
 
     def start(self, concurrency: int) -> AnswerFunction:
@@ -69,19 +78,56 @@ class PipelineCall:
 
     def run(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query."""
-        start = time.perf_counter()
-        with recording(self.document_outputs) as sizes:
-            response = self.pipeline.run(*self._run_arguments(query_id, text))
-        seconds = time.perf_counter() - start
-        return self._answer_from_response(query_id, response, seconds, sizes)
+        answer = self._run_once(query_id, text)
+        return self._run_once(query_id, text) if self._lacks_stages(answer) else answer
 
     async def run_async(self, query_id: str, text: str) -> Answer:
         """Run the pipeline for one query, in the event loop."""
+        answer = await self._run_once_async(query_id, text)
+        return await self._run_once_async(query_id, text) if self._lacks_stages(answer) else answer
+
+    def _lacks_stages(self, answer: Answer) -> bool:
+        """Return whether the query is run again, because its stages are not known.
+
+        A component that enables a tracer of its own usually does so once, when it is used first.
+        """
+        return self.stages is not None and answer.stages is None
+
+    def _run_once(self, query_id: str, text: str) -> Answer:
         start = time.perf_counter()
-        with recording(self.document_outputs) as sizes:
+        with self._recording(query_id) as record:
+            response = self.pipeline.run(*self._run_arguments(query_id, text))
+        seconds = time.perf_counter() - start
+        return self._answer_from_response(query_id, response, seconds, record)
+
+    async def _run_once_async(self, query_id: str, text: str) -> Answer:
+        start = time.perf_counter()
+        with self._recording(query_id) as record:
             response = await self.pipeline.run_async(*self._run_arguments(query_id, text))
         seconds = time.perf_counter() - start
-        return self._answer_from_response(query_id, response, seconds, sizes)
+        return self._answer_from_response(query_id, response, seconds, record)
+
+    @contextmanager
+    def _recording(self, query_id: str) -> Iterator[QueryRecord]:
+        """Record what the components return; of a query that fails, keep what there is."""
+        with recording(self._recorded) as record:
+            try:
+                yield record
+            except BaseException:
+                self.failed[query_id] = record
+                raise
+            self.failed.pop(query_id, None)  # an earlier attempt
+
+    @cached_property
+    def _recorded(self) -> Recorded:
+        if self.stages is None:
+            return Recorded(self.document_outputs)
+
+        def ids_of(documents: Sequence[Any]) -> list[str]:
+            # As the ranking of the answer, without its scores and counts.
+            return list(dict.fromkeys(filter(None, self.names.names_of(documents))))
+
+        return Recorded(self.document_outputs, self.stages.by_path, ids_of)
 
     def _run_arguments(self, query_id: str, text: str) -> tuple[dict[str, Any], set[str]]:
         data = self.inputs(query_id, text)
@@ -94,14 +140,23 @@ class PipelineCall:
         return dict(data), {self.output.component}
 
     def _answer_from_response(
-        self, query_id: str, response: Mapping[str, Any], seconds: float, sizes: Mapping[str, int]
+        self, query_id: str, response: Mapping[str, Any], seconds: float, record: QueryRecord
     ) -> Answer:
         # If a router chose another branch, the output is missing: no document was retrieved.
-        documents = response.get(self.output.component, {}).get(self.output.name, [])
+        output = response.get(self.output.component, {}).get(self.output.name)
+        documents = documents_of_stage(output or [])
         ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
         num_left_out = len(documents) - len(ranking.doc_ids)
         part = _part_of(documents) if self.reads_part else None
-        return Answer(ranking, num_left_out, seconds, parents_in(documents), sizes, part)
+        answer = Answer(ranking, num_left_out, seconds, parents_in(documents), record.sizes, part)
+        if self.stages is None or not record.is_complete:
+            return answer
+        rankings = dict(record.rankings)
+        rankings.pop(str(self.stages.last), None)
+        if output is not None:
+            rankings[str(self.stages.last)] = ranking.doc_ids
+        times = {name: astuple(taken) for name, taken in record.times.items()}
+        return answer._replace(stages=rankings, times=times)
 
 
 def _part_of(documents: Sequence[Any]) -> tuple[int, int] | None:

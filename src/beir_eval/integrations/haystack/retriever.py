@@ -14,6 +14,7 @@ from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_pipeline,
 )
 from beir_eval.integrations.haystack.pipeline_call import PipelineCall
+from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
 from beir_eval.integrations.haystack.sockets import (
     all_document_outputs,
     documents_output,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Retrieval, RetrievalProblem
+    from beir_eval.integrations.haystack.stage_tracer import QueryRecord
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
@@ -77,10 +79,15 @@ class PipelineRetriever:
         check_saved: how many queries with saved answers are run again, to compare their rankings; 0
             for none.
         progress: whether to show a progress bar, on a terminal or in a notebook.
+        keep_stages: whether the rankings and times of all stages are kept for
+            ``evaluate_pipeline_stages``.
 
     Attributes:
         pipeline: the pipeline, or the component.
         collapse: the field of this name, or "auto".
+        concurrency: how many queries run at a time.
+        stages: the stages of the pipeline; None if they are not kept.
+        failed: {query_id: what was recorded} of the queries that failed in the last call.
 
     Raises:
         SettingError: this is not a pipeline, ``concurrency`` is below 1, a field is not one of the
@@ -98,6 +105,7 @@ class PipelineRetriever:
         concurrency: int = 1,
         check_saved: int = DEFAULT_CHECKED,
         progress: bool = False,
+        keep_stages: bool = False,
     ) -> None:
         """Find the inputs and the output in the pipeline."""
         check_count("concurrency", concurrency)
@@ -107,6 +115,7 @@ class PipelineRetriever:
             output = documents_output(opened, documents_from)
             document_outputs = all_document_outputs(opened)
             may_vary = generates_text(opened)
+            self.stages = PipelineStages.of_pipeline(opened, output) if keep_stages else None
             if callable(inputs):
                 request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
             else:
@@ -121,8 +130,11 @@ class PipelineRetriever:
                         data.setdefault(socket.component, {})[socket.name] = [query_id]
                     return data
 
-        self._call = PipelineCall(None, request, output, names, document_outputs, may_vary)
-        self._concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
+        self._call = PipelineCall(
+            None, request, output, names, document_outputs, may_vary, stages=self.stages
+        )
+        self.failed: Mapping[str, QueryRecord] = {}
+        self.concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
         self._last_problems: tuple[RetrievalProblem, ...] = ()
 
@@ -243,15 +255,15 @@ class PipelineRetriever:
             FileFormatError: the file with saved answers is damaged.
             OSError: a file cannot be written.
         """
-        run, retrieval, _ = self.retrieve_with_parents(
+        retrieved = self.retrieve_answers(
             queries, on_error=on_error, save_run=save_run, fresh=fresh, rankings_vary=rankings_vary
         )
-        return run, retrieval
+        return retrieved.run, retrieved.retrieval
 
-    def retrieve_with_parents(
+    def retrieve_answers(
         self, queries: Mapping[str, str], *, rankings_vary: bool, **settings: Any
     ) -> Retrieved:
-        """Return what ``retrieve`` does, and the fields that may name the document of a chunk.
+        """Return what ``retrieve`` does, and the answers, with their stages if these are kept.
 
         Args:
             queries: as of ``retrieve``.
@@ -259,21 +271,23 @@ class PipelineRetriever:
             settings: ``on_error``, ``save_run`` and ``fresh``, likewise.
         """
         runner_settings = RunnerSettings(
-            concurrency=self._concurrency,
+            concurrency=self.concurrency,
             check_saved=self._check_saved,
             rankings_vary=rankings_vary,
             progress=self._progress,
+            needs_stages=self.stages is not None,
             **settings,
         )
-        with as_pipeline(self.pipeline, concurrent=self._concurrency > 1) as opened:
+        with as_pipeline(self.pipeline, concurrent=self.concurrency > 1) as opened:
             check_embeddings(opened)
             reads_part = not is_known(store for _, store in stores_of(opened))
+            call = replace(self._call, pipeline=opened, reads_part=reads_part, failed={})
             retrieved = retrieve_all(
-                replace(self._call, pipeline=opened, reads_part=reads_part),
+                call,
                 queries,
                 lambda: self._origin(opened),
                 runner_settings,
                 collapse=self.names.collapse,
             )
-        self._last_problems = retrieved.retrieval.problems
+        self._last_problems, self.failed = retrieved.retrieval.problems, call.failed
         return retrieved

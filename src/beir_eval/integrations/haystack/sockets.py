@@ -216,7 +216,9 @@ def _by_socket(components: Mapping[str, Mapping[str, Any]]) -> _Sockets:
 
 
 def _document_sockets(sockets: _Sockets) -> list[Socket]:
-    return [socket for socket, traits in sockets.items() if _holds_documents(traits["type"])]
+    return [
+        socket for socket, traits in sockets.items() if holds_sequence_of(traits["type"], Document)
+    ]
 
 
 def _single_socket(
@@ -252,11 +254,19 @@ def _takes_text(socket_type: Any) -> bool:
     return socket_type is Any or str in _union_members(socket_type)
 
 
-def _holds_documents(socket_type: Any) -> bool:
-    """Return whether the type is a list or another sequence of Documents, or a union with it."""
+def holds_sequence_of(socket_type: Any, kind: type) -> bool:
+    """Return whether a type is a list or another sequence of a class, or a union with it.
+
+    Args:
+        socket_type: the type of an input or an output.
+        kind: the class, such as Document; its subclasses count too.
+    """
     return any(
         get_origin(member) in _SEQUENCES
-        and all(argument is ... or _is_document(argument) for argument in get_args(member))
+        and all(
+            argument is ... or (isinstance(argument, type) and issubclass(argument, kind))
+            for argument in get_args(member)
+        )
         for member in _union_members(socket_type)
     )
 
@@ -269,10 +279,6 @@ def _may_hold_documents(socket_type: Any) -> bool:
         or (get_origin(member) in _SEQUENCES and Any in get_args(member))
         for member in _union_members(socket_type)
     )
-
-
-def _is_document(argument: Any) -> bool:
-    return isinstance(argument, type) and issubclass(argument, Document)
 
 
 def _union_members(socket_type: Any) -> tuple[Any, ...]:

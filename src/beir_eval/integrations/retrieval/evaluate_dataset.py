@@ -76,7 +76,8 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     )
     problems = () if look_ahead is None else tuple(look_ahead(qrels.select(queries)))
     _warn_of(problems, run_name)
-    run, retrieval, parents = retrieve(queries)
+    retrieved = retrieve(queries)
+    run, retrieval = retrieved.run, retrieved.retrieval
     _warn_of(retrieval.problems, run_name)
     problems += retrieval.problems
     result = evaluate_without_warning(evaluator, run, run_name)
@@ -85,7 +86,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         qrels,
         result,
         if_empty=if_empty,
-        advice=lambda: parent_advice(parents, qrels, parent_option),
+        advice=lambda: parent_advice(retrieved.parents, qrels, parent_option),
     )
     if problem is not None:
         warn_caller(problem)

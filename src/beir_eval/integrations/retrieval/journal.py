@@ -154,6 +154,8 @@ class Journal:
             record["outputs"] = answer.outputs
         if answer.part is not None:
             record["part"] = answer.part
+        if answer.stages is not None:
+            record |= {"stages": answer.stages, "times": answer.times}
         if self._fresh:
             self._file.truncate(0)
             self._file.seek(0)
@@ -264,6 +266,11 @@ class Journal:
                     str(name): _count(size) for name, size in record.get("outputs", {}).items()
                 },
                 part=None if part is None else (_count(part[0]), _count(part[1])),
+                stages=_stages_of(record),
+                times={
+                    str(name): (_finite_number(run), _finite_number(beside), _count(visits))
+                    for name, (run, beside, visits) in record.get("times", {}).items()
+                },
             )
             saved = SavedAnswer(str(record["query"]), answer, str(record["at"]))
             query_id = id_text(record["query_id"])
@@ -292,6 +299,13 @@ class Journal:
     def _damaged_line_error(self, number: int, reason: object) -> FileFormatError:
         problem = f"not a line of a journal of answers ({reason}); delete the file to start anew"
         return FileFormatError(self.path, problem, line=number)
+
+
+def _stages_of(record: dict[str, Any]) -> dict[str, list[str]] | None:
+    """Return {stage: its documents} of a line; None if they were not kept."""
+    if record.get("stages") is None:
+        return None
+    return {str(name): list(map(id_text, doc_ids)) for name, doc_ids in record["stages"].items()}
 
 
 def _count(value: Any) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from beir_eval.errors import BeirEvalError, RetrievalError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 
     from beir_eval.integrations.retrieval.documents import Ranking
 
@@ -40,6 +40,9 @@ class Answer(NamedTuple):
         outputs: {output of the pipeline: the number of documents that it had}, for each output of
             documents that ran; empty if they are not known.
         part: (documents written, documents of the corpus), if the store has a part of a corpus.
+        stages: {stage: the ids of its documents} of the stages that ran; None if they were not
+            kept, or are not known.
+        times: {component: (seconds of its run, seconds beside it, number of runs)}.
     """
 
     ranking: Ranking
@@ -48,6 +51,8 @@ class Answer(NamedTuple):
     parents: Mapping[str, frozenset[str]] = {}
     outputs: Mapping[str, int] = {}
     part: tuple[int, int] | None = None
+    stages: Mapping[str, Sequence[str]] | None = None
+    times: Mapping[str, tuple[float, float, int]] = {}
 
 
 class QueryCall(Protocol):

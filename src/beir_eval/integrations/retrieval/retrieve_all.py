@@ -62,6 +62,7 @@ class RunnerSettings:
         rankings_vary: whether the same query may get another ranking each time; then no query is
             run again to compare.
         progress: whether to show a progress bar, on a terminal or in a notebook.
+        needs_stages: whether saved answers without the rankings of the stages are given again.
 
     Raises:
         SettingError: a setting has no such value.
@@ -76,6 +77,7 @@ class RunnerSettings:
     check_saved: int = DEFAULT_CHECKED
     rankings_vary: bool = False
     progress: bool = False
+    needs_stages: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -101,12 +103,17 @@ class Retrieved(NamedTuple):
     Attributes:
         run: the run.
         retrieval: times, failures, documents that were left out, and answers that were reused.
-        parents: {query_id: {field: its values}}, of ``Answer.parents``.
+        answers: {query_id: its answer}, with the rankings of stages if these were kept.
     """
 
     run: Run
     retrieval: Retrieval
-    parents: Mapping[str, Mapping[str, frozenset[str]]]
+    answers: Mapping[str, Answer]
+
+    @property
+    def parents(self) -> dict[str, Mapping[str, frozenset[str]]]:
+        """{query_id: {field: its values}}, of ``Answer.parents``."""
+        return {query_id: answer.parents for query_id, answer in self.answers.items()}
 
 
 def retrieve_all(
@@ -151,6 +158,10 @@ def _retrieve(
     collapse: str | None,
 ) -> Retrieved:
     saved = {} if journal is None else journal.answers_to(queries)
+    if settings.needs_stages:
+        saved = {
+            query_id: entry for query_id, entry in saved.items() if entry.answer.stages is not None
+        }
     reused = None
     if journal is not None and saved:
         reused = _reused(call, queries, settings, journal, saved)
@@ -208,8 +219,7 @@ def _retrieve(
         reused=() if reused is None else (reused,),
         problems=tuple(_problems(ordered_answers.values())),
     )
-    parents = {query_id: answer.parents for query_id, answer in ordered_answers.items()}
-    return Retrieved(run_from_rankings(rankings), retrieval, parents)
+    return Retrieved(run_from_rankings(rankings), retrieval, ordered_answers)
 
 
 # Saved answers

@@ -1,0 +1,478 @@
+"""Every stage of a Haystack pipeline is seen in one run, and the pipeline is not changed."""
+
+import json
+
+import haystack
+import pytest
+from haystack import Document, GeneratedAnswer, Pipeline, SuperComponent, component, tracing
+from haystack.components.builders import AnswerBuilder
+from haystack.components.joiners import BranchJoiner, DocumentJoiner
+from haystack.components.rankers import LostInTheMiddleRanker
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.routers import ConditionalRouter
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.tracing import Span, Tracer
+
+from beir_eval.comparison.stages import StagedResult
+from beir_eval.errors import BeirEvalWarning, InputError, RetrievalError, SettingError
+from beir_eval.integrations.haystack import (
+    PipelineRetriever,
+    evaluate_pipeline,
+    evaluate_pipeline_stages,
+    index,
+)
+from data_sets import write_dataset
+
+TEXTS = {
+    f"d{number}": f"{'oven ' * (number % 4 + 1)}{'pump ' * (number % 3)}kettle number {number}"
+    for number in range(24)
+}
+QUERIES = {f"q{number}": f"{('oven', 'pump')[number % 2]} {number}" for number in range(8)}
+JUDGED = {f"q{number}": {f"d{number + 3}": 2, f"d{number + 9}": 1} for number in range(8)}
+ASYNC = getattr(haystack, "AsyncPipeline", Pipeline)  # Haystack 2 has a class of its own
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_dataset(tmp_path / "kitchen", TEXTS, QUERIES, JUDGED)
+
+
+@pytest.fixture
+def store(folder):
+    store = InMemoryDocumentStore()
+    index(folder, store, progress=False)
+    return store
+
+
+#: The queries for which ``Ranker`` fails.
+FAILING = set()
+
+
+@pytest.fixture
+def failing():
+    yield FAILING
+    FAILING.clear()
+
+
+@component
+class Ranker:
+    """Keeps the documents with the highest texts, best first; fails for some queries."""
+
+    def __init__(self, keep=6):
+        self.keep = keep
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document], query: str):
+        if query in FAILING:
+            raise ConnectionError("no luck")
+        ranked = sorted(documents, key=lambda document: document.content, reverse=True)
+        return {"documents": ranked[: self.keep]}
+
+
+def hybrid(store, ranker=None, kind=Pipeline):
+    pipeline = kind()
+    pipeline.add_component("many", InMemoryBM25Retriever(store, top_k=15))
+    pipeline.add_component("few", InMemoryBM25Retriever(store, top_k=5, scale_score=True))
+    pipeline.add_component("joiner", DocumentJoiner(join_mode="concatenate", top_k=12))
+    pipeline.add_component("ranker", ranker or Ranker())
+    for source, target in (("many", "joiner"), ("few", "joiner"), ("joiner", "ranker")):
+        pipeline.connect(f"{source}.documents", f"{target}.documents")
+    return pipeline
+
+
+def staged(pipeline, folder, **settings):
+    return evaluate_pipeline_stages(pipeline, folder, progress=False, **settings)
+
+
+def rankings(pipeline, folder, **settings):
+    """Return {stage: {query: documents}} as the tracer has seen them, and the retriever."""
+    retriever = PipelineRetriever(pipeline, keep_stages=True, **settings)
+    retrieved = retriever.retrieve_answers(QUERIES, rankings_vary=False)
+    seen = {}
+    for query, answer in retrieved.answers.items():
+        for stage, doc_ids in answer.stages.items():
+            seen.setdefault(stage, {})[query] = list(doc_ids)
+    return seen, retriever
+
+
+def include_outputs(pipeline, inputs):
+    """Return {component: {query: documents}}, as Haystack's ``include_outputs_from`` has them."""
+    names = {name for name, _ in pipeline.walk()}
+    of_queries = {
+        query: pipeline.run(inputs(text), include_outputs_from=names)
+        for query, text in QUERIES.items()
+    }
+    return {
+        name: {
+            query: list(dict.fromkeys(d.meta["beir_doc_id"] for d in output[name]["documents"]))
+            for query, output in of_queries.items()
+            if "documents" in output.get(name, {})
+        }
+        for name in names
+    }
+
+
+@pytest.mark.parametrize(("kind", "concurrency"), [(Pipeline, 1), (ASYNC, 1), (ASYNC, 8)])
+def test_the_stages_are_those_that_haystack_can_be_asked_for(folder, store, kind, concurrency):
+    pipeline = hybrid(store, kind=kind)
+    before = tracing.tracer.actual_tracer, pipeline.dumps()
+    seen, retriever = rankings(pipeline, folder, concurrency=concurrency)
+    assert (tracing.tracer.actual_tracer, pipeline.dumps()) == before
+    texts = ("many", "few", "ranker")
+    expected = include_outputs(
+        hybrid(store), lambda text: {name: {"query": text} for name in texts}
+    )
+    assert seen == expected
+    assert {str(stage): {*map(str, ins)} for stage, ins in retriever.stages.inputs.items()} == {
+        "many": set(),
+        "few": set(),
+        "joiner": {"few", "many"},
+        "ranker": {"joiner"},
+    }
+
+
+def test_the_last_stage_is_what_evaluate_pipeline_returns(folder, store, tmp_path):
+    measures = ["nDCG@10", "Recall@5"]
+    result = staged(hybrid(store), folder, measures=measures)
+    alone = evaluate_pipeline(hybrid(store), folder, measures=measures, progress=False, keep_top=0)
+    assert result.result.values == alone.values
+    assert result.result.model_copy(update={"retrieval": None}) == alone.model_copy(
+        update={"retrieval": None}
+    )
+    for measure in measures:
+        losses = sum(loss.loss for loss in result.losses if loss.measure == measure)
+        assert result.best[measure] - alone[measure] == pytest.approx(losses, abs=1e-12)
+    assert [component.name for component in result.components] == [
+        "few",
+        "many",
+        "joiner",
+        "ranker",
+    ]
+    assert all(component.run > 0 < component.copying for component in result.components)
+    assert result.stage("ranker").seconds == result.components[-1].run
+    assert "it adds" in str(result)
+    result.save(tmp_path / "stages.json")
+    assert StagedResult.load(tmp_path / "stages.json") == result
+
+
+def test_with_concurrency_no_seconds_stand_beside_verdicts(folder, store):
+    result = staged(hybrid(store, kind=ASYNC), folder, concurrency=4)
+    assert result.stage("ranker").seconds is None
+    assert "it adds" not in str(result)
+    assert "the seconds of components contain waiting: 4 queries ran at a time" in str(result)
+
+
+def test_stages_inside_super_components_are_seen_once(folder, store):
+    inner = Pipeline()
+    inner.add_component("bm25", InMemoryBM25Retriever(store, top_k=10))
+    inner.add_component("cut", Ranker(keep=8))
+    inner.connect("bm25.documents", "cut.documents")
+    middle = Pipeline()
+    middle.add_component("search", SuperComponent(inner, output_mapping={"cut.documents": "found"}))
+    outer = Pipeline()
+    outer.add_component("box", SuperComponent(middle, output_mapping={"search.found": "found"}))
+    outer.add_component("ranker", Ranker(keep=3))
+    outer.connect("box.found", "ranker.documents")
+    seen, retriever = rankings(outer, folder)
+    stages = retriever.stages
+    assert {str(stage): list(map(str, inputs)) for stage, inputs in stages.inputs.items()} == {
+        "box/search/bm25": [],
+        "box/search/cut": ["box/search/bm25"],
+        "ranker": ["box/search/cut"],
+    }
+    assert {name: len(of_stage["q1"]) for name, of_stage in seen.items()} == {
+        "box/search/bm25": 10,
+        "box/search/cut": 8,
+        "ranker": 3,
+    }
+    alone = staged(SuperComponent(inner, output_mapping={"cut.documents": "found"}), folder)
+    assert alone.last.endswith("/cut")
+
+
+def router(store):
+    pipeline = Pipeline()
+    routes = [
+        {"condition": f"{{{{query.startswith('{word}')}}}}", "output": "{{query}}"}
+        | {"output_name": word, "output_type": str}
+        for word in ("oven", "pump")
+    ]
+    pipeline.add_component("router", ConditionalRouter(routes))
+    for word, top_k in (("oven", 6), ("pump", 9)):
+        pipeline.add_component(word, InMemoryBM25Retriever(store, top_k=top_k))
+        pipeline.connect(f"router.{word}", f"{word}.query")
+    pipeline.add_component("join", DocumentJoiner())
+    for word in ("oven", "pump"):
+        pipeline.connect(f"{word}.documents", "join.documents")
+    return pipeline
+
+
+def test_a_stage_behind_a_router_is_judged_over_the_queries_that_it_ran_for(folder, store):
+    result = staged(router(store), folder)
+    assert {stage.name: stage.num_queries for stage in result.stages} == {
+        "oven": 4,
+        "pump": 4,
+        "join": 8,
+    }
+    assert "over the 4 queries for which both ran" in str(result)
+
+
+def test_a_stage_that_never_ran_is_named(folder, store):
+    pipeline = router(store)
+    retriever = pipeline.get_component("pump")
+    pipeline.remove_component("pump")
+    pipeline.remove_component("router")
+    routes = [
+        {"condition": "{{True}}", "output": "{{query}}", "output_name": "oven", "output_type": str},
+        {
+            "condition": "{{False}}",
+            "output": "{{query}}",
+            "output_name": "pump",
+            "output_type": str,
+        },
+    ]
+    pipeline.add_component("router", ConditionalRouter(routes))
+    pipeline.add_component("pump", InMemoryBM25Retriever(retriever.document_store))
+    for word in ("oven", "pump"):
+        pipeline.connect(f"router.{word}", f"{word}.query")
+    pipeline.connect("pump.documents", "join.documents")
+    result = staged(pipeline, folder)
+    assert "pump did not run for any query" in str(result)
+    assert [stage.name for stage in result.stages] == ["oven", "join"]
+
+
+@component
+class Again:
+    """Sends the query through the loop once more, and then lets the documents out."""
+
+    def __init__(self):
+        self.turns = {}
+
+    @component.output_types(again=str, documents=list[Document])
+    def run(self, documents: list[Document], query: str):
+        self.turns[query] = self.turns.get(query, 0) + 1
+        if self.turns[query] % 2:
+            return {"again": query}
+        return {"documents": documents[:4]}
+
+
+def test_in_a_loop_the_last_turn_counts(folder, store):
+    pipeline = Pipeline()
+    pipeline.add_component("entry", BranchJoiner(str))
+    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=7))
+    pipeline.add_component("again", Again())
+    pipeline.connect("entry.value", "search.query")
+    pipeline.connect("entry.value", "again.query")
+    pipeline.connect("search.documents", "again.documents")
+    pipeline.connect("again.again", "entry.value")
+    inputs = lambda _query_id, text: {"entry": {"value": text}}  # noqa: E731
+    result = staged(pipeline, folder, inputs=inputs, documents_from="again.documents")
+    assert {stage.name: (stage.inputs, stage.documents) for stage in result.stages} == {
+        "search": ((), 7.0),
+        "again": (("search",), 4.0),
+    }
+    visits = {component.name: component.visits for component in result.components}
+    assert visits == {"entry": 2, "search": 2, "again": 2}
+
+
+def test_of_a_query_that_fails_the_stages_before_count(folder, store, failing):
+    failing |= {QUERIES["q2"], QUERIES["q5"]}
+    pipeline = hybrid(store)
+    with pytest.raises(RetrievalError, match="no luck"):
+        staged(pipeline, folder)
+    result = staged(pipeline, folder, on_error="missing")
+    assert result.failures == {"ranker": ("q2", "q5")}
+    assert "ranker failed for 2 queries: 'q2', 'q5'; they count as empty rankings" in str(result)
+    assert {stage.name: stage.num_queries for stage in result.stages} == {
+        "few": 8,
+        "many": 8,
+        "joiner": 8,
+        "ranker": 6,
+    }
+    alone = evaluate_pipeline(pipeline, folder, progress=False, on_error="missing")
+    assert result.result["nDCG@10"] == alone["nDCG@10"]
+
+
+class TheirSpan(Span):
+    def set_tag(self, key, value):
+        pass
+
+
+class TheirTracer(Tracer):
+    """A tracer of someone else, which notes the components that it sees."""
+
+    def __init__(self):
+        self.names = []
+
+    def trace(self, operation_name, tags=None, parent_span=None):
+        assert parent_span is None or isinstance(parent_span, TheirSpan)
+        self.names.append((tags or {}).get("haystack.component.name"))
+        return self
+
+    def __enter__(self):
+        return TheirSpan()
+
+    def __exit__(self, *_):
+        pass
+
+    def current_span(self):
+        return None
+
+
+@component
+class EnablesTracer:
+    """Passes documents on, and enables a tracer of its own, always or when it is used first."""
+
+    def __init__(self, *, always):
+        self.always, self.is_new = always, True
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document], query: str):
+        if self.is_new or self.always:
+            tracing.tracer.actual_tracer = TheirTracer()
+        self.is_new = False
+        return {"documents": list(reversed(documents))}
+
+
+@pytest.fixture
+def tracer():
+    before = tracing.tracer.actual_tracer
+    tracing.tracer.actual_tracer = theirs = TheirTracer()
+    yield theirs
+    tracing.tracer.actual_tracer = before
+
+
+def test_a_foreign_tracer_sees_everything_and_stays(folder, store, tracer):
+    staged(hybrid(store), folder)
+    assert tracing.tracer.actual_tracer is tracer
+    assert len(tracer.names) == len(QUERIES) * 5
+
+
+def test_a_tracer_that_a_component_enables_once_hides_nothing(folder, store, tracer):
+    pipeline = hybrid(store, EnablesTracer(always=False))
+    result = staged(pipeline, folder)
+    assert result.stage("ranker").num_queries == len(QUERIES)
+    assert tracing.tracer.actual_tracer is not tracer
+
+
+def test_a_tracer_that_a_component_enables_each_time_is_an_error(folder, store, tracer):
+    with pytest.raises(SettingError, match="replaces Haystack's tracer whenever it runs"):
+        staged(hybrid(store, EnablesTracer(always=True)), folder)
+
+
+@component
+class Cites:
+    """Answers with the two first documents."""
+
+    @component.output_types(answers=list[GeneratedAnswer])
+    def run(self, documents: list[Document], query: str):
+        return {"answers": [GeneratedAnswer(data="yes", query=query, documents=documents[:2])]}
+
+
+def test_the_documents_that_an_answer_cites_are_a_stage(folder, store):
+    pipeline = hybrid(store)
+    pipeline.add_component("cites", Cites())
+    pipeline.connect("ranker.documents", "cites.documents")
+    result = staged(pipeline, folder, documents_from="cites.answers", measures="Recall@2")
+    assert result.last == "cites"
+    assert (result.stage("cites").documents, result.stage("cites").inputs) == (2.0, ("ranker",))
+    assert staged(pipeline, folder, documents_from="ranker.documents").last == "ranker"
+
+
+def test_an_answer_builder_of_haystack_is_a_stage(folder, store):
+    pipeline = Pipeline()
+    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=4))
+    pipeline.add_component("answers", AnswerBuilder(reference_pattern="\\[(\\d+)\\]"))
+    pipeline.connect("search.documents", "answers.documents")
+    inputs = lambda _query_id, text: {  # noqa: E731
+        "search": {"query": text},
+        "answers": {"query": text, "replies": ["as said in [2] and [1]"]},
+    }
+    result = staged(pipeline, folder, inputs=inputs, documents_from="answers.answers")
+    assert result.stage("answers").documents == 2.0
+
+
+def test_a_ranker_for_prompts_is_called_so(folder, store):
+    pipeline = Pipeline()
+    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=6))
+    pipeline.add_component("prompt order", LostInTheMiddleRanker())
+    pipeline.connect("search.documents", "prompt order.documents")
+    result = staged(pipeline, folder)
+    assert "prompt order orders documents for a prompt, not for a reader" in str(result)
+
+
+def test_a_killed_evaluation_resumes_with_all_stages(folder, store, tmp_path, failing):
+    run, pipeline = tmp_path / "run.trec", hybrid(store)
+    whole = staged(pipeline, folder)
+    failing.add(QUERIES["q5"])
+    with pytest.raises(RetrievalError):
+        staged(pipeline, folder, save_run=run)
+    journal = run.with_name("run.trec.progress.jsonl")
+    lines = journal.read_text().splitlines()
+    assert len(lines) == 1 + 5
+    failing.clear()
+    with pytest.raises(SettingError, match="What differs"):
+        staged(hybrid(store, Ranker(keep=5)), folder, save_run=run)
+    journal.write_text("\n".join([*lines[:-1], lines[-1][:40]]))  # cut off by a kill
+    resumed = staged(pipeline, folder, save_run=run, check_saved=2)
+    assert resumed.losses == whole.losses
+    assert [stage.means for stage in resumed.stages] == [stage.means for stage in whole.stages]
+    assert resumed.result.retrieval.reused[0].answers == 4
+
+
+def test_answers_that_were_saved_without_stages_are_given_again(folder, store, tmp_path):
+    run = tmp_path / "run.trec"
+    evaluate_pipeline(hybrid(store), folder, save_run=run, progress=False)
+    result = staged(hybrid(store), folder, save_run=run)
+    assert result.losses == staged(hybrid(store), folder).losses
+    assert result.result.retrieval.reused == ()
+    lines = run.with_name("run.trec.progress.jsonl").read_text().splitlines()
+    assert ["stages" in json.loads(line) for line in lines[1:]] == [False] * 8 + [True] * 8
+    assert staged(hybrid(store), folder, save_run=run).result.retrieval.reused[0].answers == 8
+
+
+def test_a_pipeline_of_one_stage_and_an_output_that_is_no_stage_are_refused(folder, store):
+    pipeline = Pipeline()
+    pipeline.add_component("search", InMemoryBM25Retriever(store))
+    with pytest.raises(InputError, match="one stage that ran, search: evaluate it without stages"):
+        staged(pipeline, folder)
+
+
+@component
+class Renames:
+    """Returns documents with other ids."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document]):
+        return {"documents": [Document(content=document.content) for document in documents]}
+
+
+def test_a_stage_with_other_ids_is_warned_of_by_its_name(folder, store):
+    pipeline = hybrid(store)
+    pipeline.add_component("renames", Renames())
+    pipeline.connect("many.documents", "renames.documents")
+    with pytest.warns(BeirEvalWarning, match="renames: document ids do not match") as caught:
+        result = staged(pipeline, folder, documents_from="ranker.documents")
+    assert len(caught) == 1
+    assert result.stage("renames").inputs == ("many",)
+
+
+@component
+class SearchesElsewhere:
+    """Runs another pipeline, whose components have the names of the stages."""
+
+    def __init__(self, store):
+        self.other = hybrid(store)
+
+    @component.output_types(documents=list[Document])
+    def run(self, documents: list[Document], query: str):
+        self.other.run({name: {"query": query} for name in ("many", "few", "ranker")})
+        return {"documents": documents[:5]}
+
+
+def test_a_pipeline_that_a_component_runs_changes_no_stage(folder, store):
+    seen, _ = rankings(hybrid(store, SearchesElsewhere(store)), folder)
+    expected, _ = rankings(hybrid(store), folder)
+    assert {name: seen[name] for name in ("many", "few", "joiner")} == {
+        name: expected[name] for name in ("many", "few", "joiner")
+    }
+    assert [len(doc_ids) for doc_ids in seen["ranker"].values()] == [5] * len(QUERIES)
