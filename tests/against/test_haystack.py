@@ -238,12 +238,12 @@ ANSWERS = st.sampled_from(["Paris", "paris", "Paris.", "Rome", "Oslo"])
 def test_called_by_position_answers_are_evaluated_as_by_haystacks_answer_evaluator(pairs):
     gold, predicted = map(list, zip(*pairs, strict=True))
     expected = AnswerExactMatchEvaluator().run(gold, predicted)
-    ours = BEIRAnswerEvaluator("Success@1", match="exact")
-    # Here each question has a list of answers, best first.
-    case = gold, [[answer] for answer in predicted]
-    for outputs in (ours.run(*case), asyncio.run(ours.run_async(*case))):
-        assert outputs["individual_scores"] == expected["individual_scores"]
-        assert outputs["score"] == pytest.approx(expected["score"], abs=1e-15)
+    ours = BEIRAnswerEvaluator.haystack_compatible()
+    # One answer each, as Haystack takes them; or a list of answers for each question, best first.
+    for case in ((gold, predicted), (gold, [[answer] for answer in predicted])):
+        for outputs in (ours.run(*case), asyncio.run(ours.run_async(*case))):
+            assert outputs["individual_scores"] == expected["individual_scores"]
+            assert outputs["score"] == pytest.approx(expected["score"], abs=1e-15)
 
 
 def test_called_by_position_the_answer_evaluator_takes_gold_answers_first():
@@ -314,3 +314,10 @@ PYTREC_EVAL_NAMES = {
     "MRR": "recip_rank",
     "Rprec": "Rprec",
 }
+
+
+
+def test_one_list_of_several_answers_to_one_question_is_refused_and_not_taken_for_questions():
+    with pytest.raises(InputError, match="a list of 2 answers for 1 questions"):
+        BEIRAnswerEvaluator().run(["Berlin"], ["x", "Berlin"])
+    assert BEIRAnswerEvaluator(["Success@2"]).run(["Berlin"], [["x", "Berlin"]])["score"] == 1

@@ -12,8 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from beir_eval import BeirEvalError, EvaluationResult, evaluate
-from beir_eval.errors import FileFormatError, MissingExtraError, ResultError, SettingError
+from beir_eval import BeirEvalError, EvaluationResult, check_gate, compare, evaluate, write_report
+from beir_eval.errors import (
+    FileFormatError,
+    InputError,
+    MissingExtraError,
+    QueryMismatchError,
+    ResultError,
+    SettingError,
+)
 from beir_eval.evaluation import TopDocuments
 from beir_eval.evaluation.tables import means_table, repeats_table
 from strategies import qrels_and_run
@@ -363,3 +370,64 @@ def test_undefined_means_are_not_bold():
     undefined, judged = ([row[column] for row in means_table(results).rows] for column in (1, 2))
     assert [(cell.text, cell.is_best) for cell in undefined] == [("n/a", False)] * 2
     assert [(cell.text, cell.is_best) for cell in judged] == [("1.0000", True)] * 2
+
+
+# Measures beside those of the documents
+
+
+def answers_of(result, **scores):
+    named = {name.replace("_", " "): by_query for name, by_query in scores.items()}
+    return EvaluationResult.from_scores(result.name, named, bounds=(0, 1), higher_is_better=True)
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+def test_measures_beside_those_of_documents_keep_both_and_everything_counted(missing, tmp_path):
+    qrels = {f"q{number}": {"a": 1, "b": 2} for number in range(9)}
+    run = {f"q{number}": {"b": 2.0, "x": 1.0, "a": 0.5} for number in range(1, 9)}
+    documents = evaluate(qrels, run, ["nDCG@10", "MRR"], missing=missing, keep_top=2)
+    both = documents.beside(answers_of(documents, EM={"q0": 1, "q1": 1, "q2": 0.0}))
+    assert both.measures == ("nDCG@10", "MRR", "EM")
+    assert both["nDCG@10"] == documents["nDCG@10"]
+    assert both.counted == documents.counted
+    assert both["EM"] == pytest.approx(2 / 3 if missing == "zero" else 1 / 2)
+    both.save(tmp_path / "both.json")
+    assert EvaluationResult.load(tmp_path / "both.json") == both
+    text = " ".join(str(both).split())
+    assert "EM" in text
+    assert any("EM: a custom measure" in note for note in both.notes())
+    comparison = compare({"A": both, "B": both.model_copy(update={"name": "B"})}, "A")
+    assert {difference.measure for difference in comparison.differences} == {
+        "nDCG@10",
+        "MRR",
+        "EM",
+    }
+    write_report(tmp_path / "r.html", comparison)
+    write_report(tmp_path / "one.html", both)
+    checks = check_gate(comparison, ["EM"])
+    assert [check.measure for check in checks] == ["EM"]
+
+
+def test_measures_of_this_package_and_of_other_queries_are_not_put_beside():
+    documents = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["nDCG@10"])
+    with pytest.raises(ResultError, match="both results hold 'nDCG@10'"):
+        documents.beside(documents)
+    with pytest.raises(ResultError, match="'MRR' of 'run' are measures of this package"):
+        documents.beside(evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["MRR"]))
+    with pytest.raises(QueryMismatchError, match="'run' has 1 queries that 'run' lacks: 'other'"):
+        documents.beside(answers_of(documents, EM={"q": 1, "other": 0}))
+
+
+def test_the_outputs_of_haystacks_evaluators_are_results():
+    outputs = {
+        "faithfulness": {"score": 0.5, "individual_scores": [1.0, float("nan"), 0.0]},
+        "context relevance": {"individual_scores": [1, 0, 1]},
+    }
+    result = EvaluationResult.from_haystack("rag", outputs, query_ids=["q1", "q2", "q3"])
+    assert result.num_scored == {"faithfulness": 2, "context relevance": 3}
+    assert result["faithfulness"] == 0.5
+    sas = {"sas": {"individual_scores": [-0.1, 0.4]}}
+    with pytest.raises(InputError, match="outside the bounds 0 to 1"):
+        EvaluationResult.from_haystack("rag", sas, query_ids=["q1", "q2"])
+    assert EvaluationResult.from_haystack("rag", sas, query_ids=["a", "b"], bounds=(-1, 1))["sas"]
+    with pytest.raises(InputError, match="3 individual_scores for 2 query_ids"):
+        EvaluationResult.from_haystack("rag", outputs, query_ids=["q1", "q2"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,7 @@ class Dataset:
         queries: {query_id: text} of the judged queries that have a text, in the order of the qrels.
         qrels: the judgements of the split.
         info: the conventions of a BEIR data set; None for any other data set.
+        query_files: the files that the queries were read from; empty if they were no files.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Dataset:
     queries: Mapping[str, str]
     qrels: Qrels
     info: DatasetInfo | None
+    query_files: tuple[Path, ...] = ()
 
     @property
     def queries_without_text(self) -> tuple[str, ...]:
@@ -101,7 +103,8 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     files = find_dataset_files(folder, split)
     qrels = _join_qrels([read_qrels(file) for file in files.qrels])
     corpus = corpus_from_files(folder, files.corpus)
-    return _new_dataset(name, split, corpus, queries_from_files(files.queries), qrels)
+    queries = queries_from_files(files.queries)
+    return replace(_new_dataset(name, split, corpus, queries, qrels), query_files=files.queries)
 
 
 def corpus_from_files(folder: Path, files: tuple[Path, ...]) -> Corpus:

@@ -8,13 +8,14 @@ files and score tables); ``given_scores`` (scores that were computed elsewhere);
 (sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
 ``unmatched_ids`` (whether ids match, and the likely reason); ``swapped_inputs`` (qrels and run in
 the wrong order); ``validation`` (checks of a result that was loaded from a file); ``side_by_side``
-(several results in one output); ``tables`` (their means, as text and LaTeX); ``answers`` (predicted
-answers against gold answers).
+(several results in one output); ``tables`` (their means, as text and LaTeX); ``answers`` (ranked
+answers against gold answers); ``answer_measures`` (one answer a question).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
 ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments`` and
 ``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
-``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``;
+``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``,
+``answer_scores``, ``read_gold_answers``;
 ``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
 """
 
@@ -37,6 +38,7 @@ from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
+    from beir_eval.evaluation.answer_measures import answer_scores, read_gold_answers
     from beir_eval.evaluation.answers import (
         answers_to_relevance,
         evaluate_answers,
@@ -61,11 +63,13 @@ __all__ = [
     "Suspicion",
     "TopDocuments",
     "UnmatchedIds",
+    "answer_scores",
     "answers_to_relevance",
     "evaluate",
     "evaluate_answers",
     "evaluate_stream",
     "normalize_answer",
+    "read_gold_answers",
     "read_score_table",
     "token_f1",
 ]
@@ -73,6 +77,8 @@ __all__ = [
 lazy_exports(
     __name__,
     {
+        "answer_scores": "beir_eval.evaluation.answer_measures",
+        "read_gold_answers": "beir_eval.evaluation.answer_measures",
         "answers_to_relevance": "beir_eval.evaluation.answers",
         "evaluate_answers": "beir_eval.evaluation.answers",
         "normalize_answer": "beir_eval.evaluation.answers",

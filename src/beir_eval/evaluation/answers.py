@@ -254,7 +254,7 @@ def _match_function(match: str | Match, threshold: float) -> Match:
     functions: dict[str, Match] = {
         "exact": lambda prediction, gold: prediction == gold,
         "normalized": _is_same_answer,
-        "contains": _has_words_of,
+        "contains": has_words_of,
         "f1": lambda prediction, gold: token_f1(prediction, gold) >= threshold,
     }
     return functions[match]
@@ -269,7 +269,7 @@ def _is_same_answer(prediction: str, gold: str) -> bool:
     return text == gold_text if text or gold_text else prediction.split() == gold.split()
 
 
-def _has_words_of(prediction: str, gold: str) -> bool:
+def has_words_of(prediction: str, gold: str) -> bool:
     """Return whether the normalised prediction has the words of the gold answer, in a row."""
     words, gold_words = normalize_answer(prediction).split(), normalize_answer(gold).split()
     positions = range(len(words) - len(gold_words) + 1)

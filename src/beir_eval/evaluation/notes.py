@@ -32,8 +32,25 @@ def notes_on(result: EvaluationResult) -> list[str]:
         *_query_notes(counted, settings, result.retrieval),
         *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
-        *_measure_notes(counted, settings, result.num_scored),
+        *_measure_notes(counted, settings, _of_documents(result)),
+        *_custom_measure_notes(result),
     ]
+
+
+def _of_documents(result: EvaluationResult) -> dict[str, int]:
+    """Return {measure: number of queries with a score} of the measures of this package."""
+    return {
+        name: number
+        for name, number in result.num_scored.items()
+        if name not in result.custom_measures
+    }
+
+
+def _custom_measure_notes(result: EvaluationResult) -> Iterator[str]:
+    """Yield what the custom measures are, and over how many queries."""
+    for name, scale in result.custom_measures.items():
+        number = _quantity(result.num_scored[name], "query")
+        yield f"{name}: a custom measure, {scale}, computed elsewhere over {number}"
 
 
 def convention_sentences(result: EvaluationResult) -> Iterator[str]:

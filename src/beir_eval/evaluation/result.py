@@ -21,7 +21,9 @@ from beir_eval.display.document import Document, Shown
 from beir_eval.display.tables import Table, score_text
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import (
+    InputError,
     NotEvaluatedError,
+    QueryMismatchError,
     ResultError,
     check_choice,
     first_few,
@@ -68,7 +70,8 @@ class EvaluationResult(Shown, Saved):
         settings: how the run was ranked and averaged; None if the scores were computed elsewhere.
         provenance: the package version, and the hashes of qrels and run.
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
-            that are not measures of this package; only ``from_scores`` makes them.
+            that are not measures of this package: ``from_scores`` makes them, and ``beside`` adds
+            them to others.
         top: with ``keep_top=k``, {query_id: the k best documents} of the judged queries that the
             run has; else None.
         retrieval: the times and failures of the queries, if a pipeline was run for them; else None.
@@ -122,18 +125,15 @@ class EvaluationResult(Shown, Saved):
     def _check_source(self) -> None:
         """Raise ValueError unless scores from elsewhere, and only these, lack counts and settings.
 
-        Only they have custom measures, and they must lie within the bounds of their measures.
+        They and custom measures must lie within their bounds.
         """
         if (self.counted is None) != (self.settings is None):
             msg = "counted and settings are both known, or both null for scores from elsewhere"
             raise ValueError(msg)
-        if self.counted is not None and self.custom_measures:
-            msg = f"only scores from elsewhere have custom measures: {first_few(self.measures)}"
-            raise ValueError(msg)
         check_measure_names(self.measures, self.custom_measures)
-        if self.counted is not None:
-            return
         for name, row in zip(self.measures, self.values.array, strict=True):
+            if self.counted is not None and name not in self.custom_measures:
+                continue
             check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
 
     def _check_loaded(self) -> None:
@@ -228,6 +228,57 @@ class EvaluationResult(Shown, Saved):
             settings=None,
             provenance=Provenance(package_version=__version__),
             custom_measures=given.custom_measures,
+        )
+
+    @classmethod
+    def from_haystack(
+        cls,
+        name: str,
+        outputs: Mapping[str, Mapping[str, Any]],
+        *,
+        query_ids: Sequence[str],
+        bounds: tuple[float, float] | Mapping[str, tuple[float, float] | None] | None = (0.0, 1.0),
+        higher_is_better: bool | Mapping[str, bool] = True,
+    ) -> EvaluationResult:
+        """Return a result of the outputs of Haystack's own evaluators, to compare and report.
+
+        These are SASEvaluator, FaithfulnessEvaluator, ContextRelevanceEvaluator and every other one
+        that returns "individual_scores". A score of NaN is no score.
+
+        Args:
+            name: the name of the system.
+            outputs: {measure: the output of an evaluator}, such as {"faithfulness": output}.
+            query_ids: the queries, in the order in which the evaluators got them. [Q]
+            bounds: as for ``from_scores``: (0, 1) unless stated; of custom measures only.
+            higher_is_better: likewise: True unless stated.
+
+        Raises:
+            InputError: an output has no "individual_scores", or not one for each query; or as
+                ``from_scores``.
+            MeasureError, SettingError: as ``from_scores``.
+
+        >>> output = {"score": 0.75, "individual_scores": [1.0, 0.5]}
+        >>> EvaluationResult.from_haystack(
+        ...     "rag", {"faithfulness": output}, query_ids=["q1", "q2"]
+        ... )["faithfulness"]
+        0.75
+        """
+        scores: dict[str, dict[str, float | None]] = {}
+        for measure, output in outputs.items():
+            individual = list(output.get("individual_scores") or ())
+            if len(individual) != len(query_ids):
+                msg = (
+                    f"the output of {measure!r} has {len(individual):,} individual_scores for "
+                    f"{len(query_ids):,} query_ids; one for each query was expected"
+                )
+                raise InputError(msg)
+            scores[measure] = dict(zip(query_ids, individual, strict=True))
+        has_custom = any(registered(measure) is None for measure in scores)
+        return cls.from_scores(
+            name,
+            scores,
+            bounds=bounds if has_custom else None,
+            higher_is_better=higher_is_better if has_custom else None,
         )
 
     @property
@@ -399,6 +450,67 @@ class EvaluationResult(Shown, Saved):
             for name, value in self.aggregate.items()
         ]
         return Table(header, rows)
+
+    def beside(self, other: EvaluationResult) -> EvaluationResult:
+        """Return this result with the custom measures of another one on the same queries.
+
+        So the measures of documents and of answers stand in one table, comparison, gate and report.
+
+        Args:
+            other: a result of ``from_scores`` or ``from_haystack``, whose measures are not measures
+                of this package. A query that it lacks has no score on them.
+
+        Raises:
+            ResultError: both hold a measure of one name, or ``other`` holds measures of this
+                package, whose documents would be other ones.
+            QueryMismatchError: ``other`` has queries that this result lacks, or none of them.
+
+        >>> from beir_eval import evaluate
+        >>> found = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.9}}, ["MRR@10"])
+        >>> em = EvaluationResult.from_scores("run", {"EM": {"q1": 1}}, higher_is_better=True)
+        >>> found.beside(em).aggregate
+        {'MRR@10': 1.0, 'EM': 1.0}
+        """
+        if shared := [name for name in other.measures if name in self.measures]:
+            msg = f"both results hold {first_few(shared)}; rename the measure in one of them"
+            raise ResultError(msg)
+        own = [name for name in other.measures if name not in other.custom_measures]
+        if own:
+            msg = (
+                f"{first_few(own)} of {other.name!r} are measures of this package, of other "
+                "documents or judgements: evaluate these together, or name them otherwise with "
+                "from_scores"
+            )
+            raise ResultError(msg)
+        known = {*self.query_ids, *self._missing}
+        if lacking := [query_id for query_id in other.query_ids if query_id not in known]:
+            msg = (
+                f"{other.name!r} has {len(lacking):,} queries that {self.name!r} lacks: "
+                f"{first_few(lacking)}"
+            )
+            raise QueryMismatchError(msg)
+        column_of = {query_id: column for column, query_id in enumerate(other.query_ids)}
+
+        def rows_of(query_ids: Sequence[str]) -> Floats:
+            rows = np.full((len(other.measures), len(query_ids)), np.nan)
+            for index, query_id in enumerate(query_ids):
+                if query_id in column_of:
+                    rows[:, index] = other.values.array[:, column_of[query_id]]
+            return rows
+
+        values = np.concatenate([self.values.array, rows_of(self.query_ids)])
+        skipped = self.skipped_values
+        if skipped is not None:
+            both = np.concatenate([skipped.array, rows_of(self._missing)])
+            skipped = ScoreMatrix.from_owned_array(both)
+        changes = {
+            "measures": (*self.measures, *other.measures),
+            "values": ScoreMatrix.from_owned_array(values),
+            "skipped_values": skipped,
+            "custom_measures": self.custom_measures | other.custom_measures,
+        }
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self).model_construct(**(fields | changes))
 
     def label(self, name: str) -> str:
         """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.

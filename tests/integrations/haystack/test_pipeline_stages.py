@@ -13,6 +13,7 @@ from haystack.components.routers import ConditionalRouter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.tracing import Span, Tracer
 
+from beir_eval import EvaluationResult, check_gate, compare
 from beir_eval.comparison.stages import StagedResult
 from beir_eval.errors import BeirEvalWarning, InputError, RetrievalError, SettingError
 from beir_eval.integrations.haystack import (
@@ -476,3 +477,94 @@ def test_a_pipeline_that_a_component_runs_changes_no_stage(folder, store):
         name: expected[name] for name in ("many", "few", "joiner")
     }
     assert [len(doc_ids) for doc_ids in seen["ranker"].values()] == [5] * len(QUERIES)
+
+
+# Answers from the same run
+
+GOLD = {query: [f"Answer {number}", "unsure"] for number, query in enumerate(QUERIES)}
+
+
+@component
+class Generates:
+    """A generator made of a function: the number of the query in words that differ."""
+
+    @component.output_types(replies=list[str])
+    def run(self, documents: list[Document], query: str):
+        if query in FAILING:
+            raise ConnectionError("no luck")
+        number = query.rsplit(maxsplit=1)[-1]
+        return {"replies": ["unsure" if int(number) % 3 == 0 else f"the answer {number}!", "x"]}
+
+
+def rag(store):
+    pipeline = hybrid(store)
+    pipeline.add_component("generator", Generates())
+    pipeline.add_component("answers", AnswerBuilder())
+    pipeline.connect("ranker.documents", "generator.documents")
+    pipeline.connect("generator.replies", "answers.replies")
+    pipeline.connect("ranker.documents", "answers.documents")
+    return pipeline
+
+
+RAG = {"documents_from": "ranker.documents", "answers_from": "generator.replies"}
+
+
+@pytest.mark.parametrize("output", ["generator.replies", "answers.answers"])
+def test_documents_and_answers_are_measured_in_one_run(folder, store, output):
+    settings = {**RAG, "answers_from": output, "gold_answers": GOLD, "progress": False}
+    result = evaluate_pipeline(rag(store), folder, measures=["nDCG@10"], **settings)
+    assert result.measures == ("nDCG@10", "EM", "token F1", "contains")
+    assert result["EM"] == result["contains"] == 1.0
+    documents = evaluate_pipeline(hybrid(store), folder, measures=["nDCG@10"], progress=False)
+    assert result["nDCG@10"] == documents["nDCG@10"]
+    assert "EM: a custom measure" in " ".join(result.notes())
+
+
+def test_a_whole_pipeline_killed_and_resumed_has_documents_citations_and_answers(
+    folder, store, tmp_path, failing
+):
+    run, pipeline = tmp_path / "rag.trec", rag(store)
+    settings = {"answers_from": RAG["answers_from"], "gold_answers": GOLD, "measures": "Recall@5"}
+    whole = staged(pipeline, folder, documents_from="answers.answers", **settings)
+    assert [stage.name for stage in whole.stages][-1] == "answers"
+    failing.add(QUERIES["q6"])
+    cited = {**settings, "documents_from": "answers.answers", "save_run": run}
+    with pytest.raises(RetrievalError):
+        staged(pipeline, folder, **cited)
+    failing.clear()
+    resumed = staged(pipeline, folder, **cited)
+    assert resumed.result.retrieval.reused[0].answers == 6
+    assert resumed.result.values == whole.result.values
+    assert resumed.losses == whole.losses
+    resumed.result.save(tmp_path / "new.json")
+    new = EvaluationResult.load(tmp_path / "new.json")
+    old = new.model_copy(update={"name": "old"})
+    comparison = compare({"new": new, "old": old}, "old")
+    assert {pair.measure for pair in comparison.differences} == set(new.measures)
+    assert {check.outcome for check in check_gate(comparison)} == {"passed"}
+
+
+def test_gold_answers_come_from_the_metadata_of_the_queries_or_are_asked_for(
+    folder, store, tmp_path
+):
+    with pytest.raises(SettingError, match="pass gold_answers="):
+        evaluate_pipeline(rag(store), folder, progress=False, **RAG)
+    with pytest.raises(SettingError, match="gold_answers are for answers_from="):
+        evaluate_pipeline(rag(store), folder, progress=False, gold_answers=GOLD)
+    with pytest.raises(InputError, match="no gold answers"):
+        evaluate_pipeline(rag(store), folder, progress=False, gold_answers={"x": "y"}, **RAG)
+    queries = folder / "queries.jsonl"
+    lines = [json.loads(line) for line in queries.read_text().splitlines()]
+    for line in lines[:4]:
+        line["metadata"] = {"answers": GOLD[line["_id"]]}
+    queries.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    result = evaluate_pipeline(rag(store), folder, progress=False, **RAG)
+    assert result.num_scored["EM"] == 4
+    assert result.num_scored["nDCG@10"] == 8
+
+
+def test_a_query_that_fails_has_an_empty_answer(folder, store, failing):
+    failing.add(QUERIES["q1"])
+    settings = {**RAG, "gold_answers": GOLD, "on_error": "missing", "progress": False}
+    result = evaluate_pipeline(rag(store), folder, **settings)
+    assert result["EM"] == 7 / 8

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.evaluation import EvaluationRunResult
 
+from beir_eval.core.files import plain_name
 from beir_eval.core.qrels import highest_grades_of
-from beir_eval.datasets.dataset import Dataset
+from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import SettingError
+from beir_eval.evaluation.answer_measures import answer_scores, read_gold_answers
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
@@ -21,10 +24,12 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.records import RetrievalProblem
-    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
+
+    #: {query_id: a right answer, or several}, or the path of a file of them.
+    GoldAnswers = Mapping[str, str | Iterable[str]] | str | Path
 
 
 def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
@@ -47,6 +52,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     progress: bool = True,
     keep_top: int = 10,
     fingerprint: bool = False,
+    answers_from: str | None = None,
+    gold_answers: GoldAnswers | None = None,
 ) -> EvaluationResult:
     """Run a pipeline for every judged query of a data set, and evaluate its rankings.
 
@@ -96,6 +103,14 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         keep_top: how many of the best documents of each query the result keeps, which a report
             shows; 0 for none.
         fingerprint: whether the result has the SHA-256 hashes of judgements and run.
+        answers_from: the output with the generated answers, as "component.output": the answers of
+            an AnswerBuilder, or the replies of a generator. Their measures ("EM", "token F1" and
+            "contains", of ``answer_scores``) stand beside those of the documents. None evaluates
+            documents only.
+        gold_answers: {query_id: a right answer, or several}, or the path of a file that
+            ``read_gold_answers`` reads; by default the answers in the metadata of the data set's
+            queries.jsonl. A query without a gold answer has no score on the answers' measures; one
+            without an answer, and one that failed, scores as an empty answer.
 
     Returns:
         The result; ``result.retrieval`` has the time that each query took, and the failures.
@@ -132,8 +147,10 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         concurrency=concurrency,
         check_saved=check_saved,
         progress=progress,
+        answers_from=answers_from,
     )
-    _, result = retrieve_and_evaluate(
+    gold = gold_of(dataset, answers_from, gold_answers)
+    retrieved, result = retrieve_and_evaluate(
         retriever,
         dataset,
         measures,
@@ -146,7 +163,71 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         keep_top=keep_top,
         fingerprint=fingerprint,
     )
-    return result
+    return with_answers(result, retrieved, gold)
+
+
+def gold_of(
+    dataset: Dataset | str | Path, answers_from: str | None, gold_answers: GoldAnswers | None
+) -> Mapping[str, str | Iterable[str]] | None:
+    """Return the gold answers; None if answers are not evaluated.
+
+    Args:
+        dataset: as in ``evaluate_pipeline``.
+        answers_from: likewise.
+        gold_answers: likewise.
+
+    Raises:
+        SettingError: gold answers without ``answers_from``, or the data set has none.
+        FileFormatError, OSError: a file cannot be read.
+    """
+    if answers_from is None:
+        if gold_answers is not None:
+            raise SettingError("gold_answers are for answers_from='component.output'; add it")
+        return None
+    if isinstance(gold_answers, (str, Path)):
+        return read_gold_answers(gold_answers)
+    if gold_answers is not None:
+        return gold_answers
+    data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
+    gold: dict[str, list[str]] = {}
+    for file in data.query_files:
+        if plain_name(file).endswith(".jsonl"):
+            gold |= read_gold_answers(file)
+    if not gold:
+        msg = (
+            'no query of the data set has "answers" in its metadata: pass gold_answers=, '
+            "{query_id: answers} or a file of them"
+        )
+        raise SettingError(msg)
+    return gold
+
+
+def with_answers(
+    result: EvaluationResult,
+    retrieved: Retrieved,
+    gold: Mapping[str, str | Iterable[str]] | None,
+) -> EvaluationResult:
+    """Return a result with the scores of the answers beside those of the documents.
+
+    Args:
+        result: that of the documents.
+        retrieved: the answers of the pipeline.
+        gold: the gold answers; None leaves the result as it is.
+
+    Raises:
+        InputError: no query that was run has a gold answer.
+    """
+    if gold is None:
+        return result
+    evaluated = {*result.query_ids}
+    predictions = {
+        query_id: list(answer.texts or ()) for query_id, answer in retrieved.answers.items()
+    }
+    of_evaluated = {query: answers for query, answers in gold.items() if query in evaluated}
+    scores = answer_scores(predictions, of_evaluated)
+    return result.beside(
+        EvaluationResult.from_scores(result.name, scores, bounds=(0, 1), higher_is_better=True)
+    )
 
 
 def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on

@@ -12,7 +12,11 @@ from beir_eval.comparison.stages.result import ComponentSeconds
 from beir_eval.core.run import Run
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, first_few
-from beir_eval.integrations.haystack.evaluate_pipeline import retrieve_and_evaluate
+from beir_eval.integrations.haystack.evaluate_pipeline import (
+    gold_of,
+    retrieve_and_evaluate,
+    with_answers,
+)
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.stages.result import StagedResult
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.haystack.evaluate_pipeline import GoldAnswers
     from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
@@ -54,6 +59,8 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     margin: float = 0.01,
     draws: int | None = None,
     rng: int = 0,
+    answers_from: str | None = None,
+    gold_answers: GoldAnswers | None = None,
 ) -> StagedResult:
     """Run a pipeline for every judged query, and return where it loses relevant documents.
 
@@ -90,6 +97,8 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         margin: likewise.
         draws: likewise.
         rng: likewise.
+        answers_from: as for ``evaluate_pipeline``.
+        gold_answers: likewise.
 
     Returns:
         The stages; ``result`` is that of ``evaluate_pipeline``.
@@ -112,7 +121,9 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         check_saved=check_saved,
         progress=progress,
         keep_stages=True,
+        answers_from=answers_from,
     )
+    gold = gold_of(data, answers_from, gold_answers)
     settings = ComparisonSettings(
         correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
     )
@@ -132,6 +143,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     qrels = data.qrels
     if limit is not None:
         qrels = qrels.select(first_queries(data, limit, "pipeline"))
+    result = with_answers(result, retrieved, gold)
     return stages_of_pipeline(
         retriever, retrieved, result, qrels, measures=parsed, settings=settings
     )

@@ -45,6 +45,7 @@ class PipelineCall:
         may_vary: whether a component generates text, so that rankings may vary.
         reads_part: whether documents say that ``index`` wrote a part of a corpus; not if this
             process knows what it has written.
+        answers: its output of generated answers; None to keep none.
         stages: its stages, whose rankings and times are kept; None to keep none.
         failed: {query_id: what was recorded of a query that failed}, filled while queries run.
         label: what messages call the pipeline.
@@ -57,6 +58,7 @@ class PipelineCall:
     document_outputs: Mapping[tuple[str, ...], Sequence[str]]
     may_vary: bool = False
     reads_part: bool = True
+    answers: Socket | None = None
     stages: PipelineStages | None = None
     failed: dict[str, QueryRecord] = field(default_factory=dict)
     label: str = "the pipeline"
@@ -137,7 +139,10 @@ class PipelineCall:
                 f"{{component: {{input: value}}}}, not {data!r:.60}"
             )
             raise InputError(msg)
-        return dict(data), {self.output.component}
+        wanted = {self.output.component}
+        if self.answers is not None:
+            wanted.add(self.answers.component)
+        return dict(data), wanted
 
     def _answer_from_response(
         self, query_id: str, response: Mapping[str, Any], seconds: float, record: QueryRecord
@@ -149,6 +154,9 @@ class PipelineCall:
         num_left_out = len(documents) - len(ranking.doc_ids)
         part = _part_of(documents) if self.reads_part else None
         answer = Answer(ranking, num_left_out, seconds, parents_in(documents), record.sizes, part)
+        if self.answers is not None:
+            generated = response.get(self.answers.component, {}).get(self.answers.name) or []
+            answer = answer._replace(texts=_texts_of(generated, self.answers))
         if self.stages is None or not record.is_complete:
             return answer
         rankings = dict(record.rankings)
@@ -157,6 +165,28 @@ class PipelineCall:
             rankings[str(self.stages.last)] = ranking.doc_ids
         times = {name: astuple(taken) for name, taken in record.times.items()}
         return answer._replace(stages=rankings, times=times)
+
+
+def _texts_of(generated: Any, output: Socket) -> list[str]:
+    """Return generated answers as texts: those of answers, chat messages, or texts.
+
+    Raises:
+        InputError: the output is something else.
+    """
+    texts = []
+    for answer in [generated] if isinstance(generated, str) else generated:
+        text = answer
+        for attribute in ("data", "text"):
+            if not isinstance(text, str) and hasattr(answer, attribute):
+                text = getattr(answer, attribute)
+        if text is not None and not isinstance(text, str):
+            msg = (
+                f"{output} returned {answer!r:.60}, which has no text; answers_from= is an output "
+                "of answers, replies or texts"
+            )
+            raise InputError(msg)
+        texts.append(text or "")
+    return texts
 
 
 def _part_of(documents: Sequence[Any]) -> tuple[int, int] | None:

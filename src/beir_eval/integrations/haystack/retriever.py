@@ -18,6 +18,7 @@ from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
 from beir_eval.integrations.haystack.sockets import (
     all_document_outputs,
     documents_output,
+    find_output,
     generates_text,
     id_inputs,
     query_inputs,
@@ -81,6 +82,8 @@ class PipelineRetriever:
         progress: whether to show a progress bar, on a terminal or in a notebook.
         keep_stages: whether the rankings and times of all stages are kept for
             ``evaluate_pipeline_stages``.
+        answers_from: the output with the generated answers, as "component.output": a list of
+            answers, texts or chat messages; None to keep no answers.
 
     Attributes:
         pipeline: the pipeline, or the component.
@@ -106,6 +109,7 @@ class PipelineRetriever:
         check_saved: int = DEFAULT_CHECKED,
         progress: bool = False,
         keep_stages: bool = False,
+        answers_from: str | None = None,
     ) -> None:
         """Find the inputs and the output in the pipeline."""
         check_count("concurrency", concurrency)
@@ -116,6 +120,7 @@ class PipelineRetriever:
             document_outputs = all_document_outputs(opened)
             may_vary = generates_text(opened)
             self.stages = PipelineStages.of_pipeline(opened, output) if keep_stages else None
+            answers = None if answers_from is None else find_output(opened, answers_from)
             if callable(inputs):
                 request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
             else:
@@ -131,8 +136,16 @@ class PipelineRetriever:
                     return data
 
         self._call = PipelineCall(
-            None, request, output, names, document_outputs, may_vary, stages=self.stages
+            None,
+            request,
+            output,
+            names,
+            document_outputs,
+            may_vary,
+            stages=self.stages,
+            answers=answers,
         )
+        self._needs = (*(["stages"] if keep_stages else []), *(["texts"] if answers else []))
         self.failed: Mapping[str, QueryRecord] = {}
         self.concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
@@ -275,7 +288,7 @@ class PipelineRetriever:
             check_saved=self._check_saved,
             rankings_vary=rankings_vary,
             progress=self._progress,
-            needs_stages=self.stages is not None,
+            needs=self._needs,
             **settings,
         )
         with as_pipeline(self.pipeline, concurrent=self.concurrency > 1) as opened:

@@ -136,6 +136,16 @@ def documents_output(pipeline: PipelineBase, requested: str | None) -> Socket:
     return _single_socket(last, outputs, "output", "documents_from='component.output'")
 
 
+def find_output(pipeline: PipelineBase, name: str) -> Socket:
+    """Return an output by its name, "component.output".
+
+    Raises:
+        SettingError: there is no such output.
+    """
+    outputs = _by_socket(pipeline.outputs(include_components_with_connected_outputs=True))
+    return _find_socket(name, outputs, "output")
+
+
 def _check_nothing_follows(output: Socket, outputs: _Sockets, followers: set[str]) -> None:
     """Check that no component behind an output may return documents, by the type that it declares.
 

@@ -43,6 +43,7 @@ class Answer(NamedTuple):
         stages: {stage: the ids of its documents} of the stages that ran; None if they were not
             kept, or are not known.
         times: {component: (seconds of its run, seconds beside it, number of runs)}.
+        texts: the generated answers, best first; None if they were not kept.
     """
 
     ranking: Ranking
@@ -53,6 +54,7 @@ class Answer(NamedTuple):
     part: tuple[int, int] | None = None
     stages: Mapping[str, Sequence[str]] | None = None
     times: Mapping[str, tuple[float, float, int]] = {}
+    texts: Sequence[str] | None = None
 
 
 class QueryCall(Protocol):

@@ -62,7 +62,8 @@ class RunnerSettings:
         rankings_vary: whether the same query may get another ranking each time; then no query is
             run again to compare.
         progress: whether to show a progress bar, on a terminal or in a notebook.
-        needs_stages: whether saved answers without the rankings of the stages are given again.
+        needs: the fields of ``Answer``, "stages" and "texts", without which saved answers are given
+            again.
 
     Raises:
         SettingError: a setting has no such value.
@@ -77,7 +78,7 @@ class RunnerSettings:
     check_saved: int = DEFAULT_CHECKED
     rankings_vary: bool = False
     progress: bool = False
-    needs_stages: bool = False
+    needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -158,10 +159,11 @@ def _retrieve(
     collapse: str | None,
 ) -> Retrieved:
     saved = {} if journal is None else journal.answers_to(queries)
-    if settings.needs_stages:
-        saved = {
-            query_id: entry for query_id, entry in saved.items() if entry.answer.stages is not None
-        }
+    saved = {
+        query_id: entry
+        for query_id, entry in saved.items()
+        if all(getattr(entry.answer, name) is not None for name in settings.needs)
+    }
     reused = None
     if journal is not None and saved:
         reused = _reused(call, queries, settings, journal, saved)

@@ -76,6 +76,14 @@ class BEIRAnswerEvaluator:
         self.primary, self.match = first, match
         self.threshold, self.gold_lists = threshold, gold_lists
 
+    @classmethod
+    def haystack_compatible(cls) -> "BEIRAnswerEvaluator":
+        """Return the component with the numbers of Haystack's AnswerExactMatchEvaluator.
+
+        Its ``score`` is the share of questions whose answer is the gold answer, letter for letter.
+        """
+        return cls(["Success@1"], match="exact")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as Haystack's serialisation of the component."""
         return default_to_dict(
@@ -108,7 +116,8 @@ class BEIRAnswerEvaluator:
             ground_truth_answers: for each question a text, a list of texts (see ``gold_lists``)
                 or {answer: grade} [Q]; or {question_id: …} with such values.
             predicted_answers: for each question a list of answers, best first: texts, or Haystack's
-                answers [Q]; or {question_id: …} with such values.
+                answers [Q]; or {question_id: …} with such values. A list of texts or answers, one
+                for each question, is accepted too, as AnswerExactMatchEvaluator takes it.
             query_ids: the ids of the questions, if the answers are lists [Q]; by default numbers
                 from 0.
 
@@ -124,7 +133,8 @@ class BEIRAnswerEvaluator:
                 text ("no answer") is allowed and matches no gold answer.
             SettingError: ``threshold`` is not above 0 and at most 1, whatever ``match`` is.
         """
-        predicted = answers_by_question("predicted_answers", predicted_answers, query_ids)
+        nested = _one_list_a_question(predicted_answers, len(ground_truth_answers))
+        predicted = answers_by_question("predicted_answers", nested, query_ids)
         gold = answers_by_question("ground_truth_answers", ground_truth_answers, query_ids)
         texts = {question: _texts(question, answers) for question, answers in predicted.items()}
         result = evaluate_answers(
@@ -138,6 +148,26 @@ class BEIRAnswerEvaluator:
         return component_outputs(result, list(texts), str(self.primary))
 
     run_async = make_run_async(run)
+
+
+def _one_list_a_question(predicted: Any, num_questions: int) -> Any:
+    """Return predicted answers with a list for each question, where they are one answer each.
+
+    Raises:
+        InputError: they are one list of answers, and not one answer for each question.
+    """
+    is_flat = isinstance(predicted, list) and any(
+        isinstance(entry, (str, GeneratedAnswer, ExtractedAnswer)) for entry in predicted
+    )
+    if not is_flat:
+        return predicted
+    if len(predicted) != num_questions:
+        msg = (
+            f"predicted_answers is a list of {len(predicted)} answers for {num_questions} "
+            "questions; pass one answer, or a list of answers, for each question: [[…], …]"
+        )
+        raise InputError(msg)
+    return [[answer] for answer in predicted]
 
 
 def _texts(question: str, answers: Any) -> list[str]:
