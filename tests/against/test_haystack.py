@@ -316,7 +316,6 @@ PYTREC_EVAL_NAMES = {
 }
 
 
-
 def test_one_list_of_several_answers_to_one_question_is_refused_and_not_taken_for_questions():
     with pytest.raises(InputError, match="a list of 2 answers for 1 questions"):
         BEIRAnswerEvaluator().run(["Berlin"], ["x", "Berlin"])

@@ -71,7 +71,7 @@ def test_without_inputs_the_stages_are_a_chain(files):
     [
         (("--inputs", "joined"), "--inputs 'joined': expected STAGE=INPUT,INPUT"),
         (("--inputs", "joined=bm26"), "there is no stage 'bm26'"),
-        (("--stages", "--html", "r.html"), "--stages goes with"),
+        (("--stages", "--latex", "r.tex"), "--stages goes with"),
         (("--stages", "--per-query", "q.csv"), "leave out the other outputs"),
     ],
 )

@@ -144,7 +144,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
         whole = {"--chunk-ids": chunk_ids, "--columns": columns}
         stream = _stream_without(whole, stream=stream, table=table)
         if stages or inputs:
-            others = [per_query, latex, html, table, names, stream or None, judged_only or None]
+            others = [per_query, latex, table, names, stream or None, judged_only or None]
             staged = read_stages(
                 read_judgements(qrels_file, split, qrels_format),
                 read_runs(files, RunReading(run_format, chunk_ids)),
@@ -154,6 +154,8 @@ def evaluate(  # noqa: PLR0913, PLR0917 - one parameter per option
                 policies=policies,
             )
             write_texts({json: staged.model_dump_json, markdown: staged.to_markdown})
+            if html is not None:
+                write_html(html, staged, **report_texts(qrels_file, split))
             print_document(replace(staged.document(), heading=""))
             return
         damaged = DamagedRuns(len(files))

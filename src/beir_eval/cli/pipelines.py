@@ -410,9 +410,11 @@ class EvaluatedPipelines(NamedTuple):
         """The results of all runs, in their order."""
         return [result for of_pipeline in self.results.values() for result in of_pipeline]
 
-    def in_report(self) -> EvaluationResult | list[EvaluationResult]:
-        """Return what a report shows without a comparison: the result, or all of them."""
+    def in_report(self) -> EvaluationResult | StagedResult | list[EvaluationResult]:
+        """Return what a report shows without a comparison: stages, the result, or all of them."""
         results = self.all_results
+        if len(self.stages) == len(results) == 1:
+            return next(iter(self.stages.values()))
         return results[0] if len(results) == 1 else results
 
 

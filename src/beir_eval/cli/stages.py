@@ -46,7 +46,10 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
     from beir_eval.comparison.stages import evaluate_stages  # noqa: PLC0415
 
     if any(value is not None for value in others):
-        msg = "--stages goes with --measure, --json and --markdown; leave out the other outputs"
+        msg = (
+            "--stages goes with --measure, --json, --markdown and --html; leave out the other "
+            "outputs"
+        )
         raise SettingError(msg)
     by_stage = dict(map(_inputs_of, inputs))
     return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 #: With more rows than this, rows are lower and the axis of steps chooses its own ticks.
 _FEW_ROWS = 12
+_BARS = "#4c78a8"
 #: Vega's expression for the lines of a label of a pair.
 _PAIR_IN_LINES = r"split(replace(datum.label, ' − ', '\n− '), '\n')"
 
@@ -296,6 +297,34 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
 def _if_marked(value: Any, *, otherwise: Any) -> Spec:
     """Return a channel with ``value`` for points with a mark and ``otherwise`` for other points."""
     return {"condition": {"test": "datum.mark !== ''", "value": value}, "value": otherwise}
+
+
+def stages(rows: Sequence[Row], *, measure: str) -> Figure:
+    """Return a bar for each stage: its mean, inside what a perfect order would score.
+
+    Args:
+        rows: one per stage: stage, mean, ceiling.
+        measure: the name of the measure.
+    """
+    stage = name_channel("stage", {"labelLimit": 220})
+    tooltip = [tooltip_line(field) for field in ("stage", "mean", "ceiling")]
+    bars = [("ceiling", 22, 0.3), ("mean", 12, 1.0)]
+    return figure_from_layers(
+        f"{measure} of every stage (dark), and of its documents in the best order (light)",
+        rows,
+        34 * max(1, len(rows)),
+        [
+            {
+                "mark": {"type": "bar", "height": height, "color": _BARS, "opacity": opacity},
+                "encoding": {
+                    "y": stage,
+                    "x": quantitative(field, measure, zero=True),
+                    "tooltip": tooltip,
+                },
+            }
+            for field, height, opacity in bars
+        ],
+    )
 
 
 def datasets(rows: Sequence[Row], *, measure: str) -> Figure:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.charts import forest_of_slices
 from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.display import charts
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, without_repeated_columns
+from beir_eval.report.dataset_texts import excerpt
 from beir_eval.report.narrative import Evidence
 
 if TYPE_CHECKING:
@@ -17,13 +19,17 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.comparison.stages.result import StagedResult
     from beir_eval.display.document import Document
     from beir_eval.display.figure import Figure
+    from beir_eval.report.dataset_texts import Texts
 
 #: The most rows of a figure, verdicts in sentences, and cells of a table.
 _MOST_ROWS = 60
 _MOST_SENTENCES = 2_000
 _MOST_CELLS = 20_000
+#: The characters of a query or title in the table of relevant documents.
+_TITLE_LENGTH = 80
 
 
 class Section(NamedTuple):
@@ -82,17 +88,57 @@ def curve_section(curve: CheckpointCurve) -> Section:
     return _section(curve.document(), figures, "The curve")
 
 
-def _section(document: Document, figures: dict[str, Figure], caption: str) -> Section:
+def stages_section(staged: StagedResult, texts: Texts) -> Section:
+    """Return the account of a pipeline, a bar for each stage, and the ranks of relevant documents.
+
+    Args:
+        staged: the stages.
+        texts: the texts of queries and documents, as far as they are known.
+    """
+    figures = {
+        f"stages-{index}": charts.stages(
+            [
+                {
+                    "stage": stage.name,
+                    "mean": stage.means[measure],
+                    "ceiling": stage.ceilings[measure],
+                }
+                for stage in staged.stages
+            ],
+            measure=measure,
+        )
+        for index, measure in enumerate(staged.measures)
+    }
+    documents = texts.documents(
+        {doc_id for of_query in staged.ranks.values() for doc_id in of_query}
+    )
+    titles = {
+        doc_id: excerpt(title or text, _TITLE_LENGTH) for doc_id, (title, text) in documents.items()
+    }
+    queries = {
+        query_id: text
+        for query_id in staged.ranks
+        if (text := texts.query(query_id, _TITLE_LENGTH))
+    }
+    captions = ("The stages", "What is missing, and why", "What the components took")
+    section = _section(staged.document(), figures, *captions)
+    ranks = staged.ranks_table(queries or None, titles or None)
+    caption = "The relevant documents, with their rank in each stage"
+    listed = (_first_rows(ranks, caption, section.notices), caption)
+    return section._replace(tables=[*section.tables, listed])
+
+
+def _section(document: Document, figures: dict[str, Figure], *captions: str) -> Section:
     """Return a document with its details as a section.
 
     Args:
         document: what the section shows.
         figures: {key: figure}.
-        caption: that of the first table; others have the headings of the details.
+        captions: those of its tables; tables of details have the headings of these.
     """
-    captioned_tables = [(make(), caption) for make in document.tables] + [
-        (make(), detail.heading) for detail in document.details() for make in detail.tables
-    ]
+    captioned_tables = [
+        (make(), caption) for make, caption in zip(document.tables, captions, strict=False)
+    ] + [(make(), detail.heading) for detail in document.details() for make in detail.tables]
     notices: list[str] = []
     tables = [
         _without_constants(_first_rows(table, name, notices), name)

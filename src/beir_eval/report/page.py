@@ -39,6 +39,7 @@ class Page:
         evidence: the sentences of the verdict box.
         gate: the checks of a gate.
         across: the section of averages over data sets.
+        stages: the section of the stages of a pipeline.
         means: the table of means.
         overview_figures: the captions of the figures below it.
         differences: the table of differences.
@@ -63,6 +64,7 @@ class Page:
     evidence: Evidence | None = None
     gate: GateSummary | None = None
     across: Section | None = None
+    stages: Section | None = None
     overview_figures: Sequence[dict[str, str]] = ()
     differences: Table | None = None
     difference_figures: Sequence[dict[str, str]] = ()
@@ -79,7 +81,7 @@ class Page:
     notices: list[str] = field(default_factory=list)
 
     def add(self, key: str, section: Section | None) -> None:
-        """Show a further section: "slices", "curve" or "across"; None shows none."""
+        """Show a further section: "slices", "curve", "across" or "stages"; None shows none."""
         if section is None:
             return
         setattr(self, key, section)
@@ -94,6 +96,7 @@ class Page:
         has_trust = self.unjudged or self.ties or self.likeness or self.to_judge
         sections = {
             "across": "Average over data sets" if self.across else "",
+            "stages": "Stages" if self.stages else "",
             "means": "Means",
             "differences": "Differences" if self.differences else "",
             "slices": "Slices" if self.slices else "",

@@ -14,6 +14,7 @@ from beir_eval.comparison.charts import (
 from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
+from beir_eval.comparison.stages.result import StagedResult
 from beir_eval.comparison.tables import differences_table
 from beir_eval.comparison.ties import ties_table
 from beir_eval.comparison.unjudged.tables import unjudged_table
@@ -39,6 +40,7 @@ from beir_eval.report.further_sections import (
     captioned,
     curve_section,
     slices_section,
+    stages_section,
 )
 from beir_eval.report.json_text import json_for_html
 from beir_eval.report.page import Page, check_installed, render
@@ -69,7 +71,11 @@ _NOTICE_BYTES = 2_000
 
 def write_report(  # noqa: PLR0913 - one keyword for each source
     path: str | Path,
-    what: Comparison | EvaluationResult | Iterable[EvaluationResult] | BenchmarkResult,
+    what: Comparison
+    | EvaluationResult
+    | Iterable[EvaluationResult]
+    | BenchmarkResult
+    | StagedResult,
     *,
     slices: SlicedComparison | None = None,
     curve: CheckpointCurve | None = None,
@@ -145,10 +151,13 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         views = [(view_of_comparison(what), Texts({} if queries is None else queries, corpus))]
         names, baseline = list(what.systems), what.baseline
     else:
-        results = _list_results(what)
-        views = [(view_of_results(results), Texts({} if queries is None else queries, corpus))]
+        results = _list_results(what.result if isinstance(what, StagedResult) else what)
+        texts = Texts({} if queries is None else queries, corpus)
+        views = [(view_of_results(results), texts)]
         page = _page_of_results(results)
         names, baseline = [result.name for result in results], None
+        if isinstance(what, StagedResult):
+            page.add("stages", stages_section(what, texts))
     page.title = title or _default_title(names, baseline)
     if slices is not None:
         _check_contained("slices compares", "systems", slices.systems, names)

@@ -191,8 +191,26 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
         differences=tuple(_differences(results, candidates, graph, settings)),
         settings=settings,
         result=result or last,
+        ranks=_ranks_by_stage(relevant, [candidates[name] for name in graph.inputs]),
         **of_host,
     )
+
+
+def _ranks_by_stage(
+    relevant: Mapping[str, Mapping[str, float]], by_stage: Sequence[Candidates]
+) -> dict[str, dict[str, tuple[int, ...]]]:
+    """Return {query_id: {relevant document: its rank in each stage}}; 0 where it is missing."""
+    ranks: dict[str, dict[str, tuple[int, ...]]] = {}
+    for query_id, documents in relevant.items():
+        rank_of = [
+            {doc_id: rank for rank, doc_id in enumerate(stage.get(query_id, ()), start=1)}
+            for stage in by_stage
+        ]
+        ranks[query_id] = {
+            doc_id: tuple(ranks_of_stage.get(doc_id, 0) for ranks_of_stage in rank_of)
+            for doc_id in documents
+        }
+    return ranks
 
 
 def _ceilings(

@@ -18,7 +18,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 #: Why relevant documents are missing.
@@ -128,6 +128,8 @@ class StagedResult(Shown, Saved):
         failures: {component: the queries for which it failed}; they count as empty rankings of the
             last stage, and with their documents in the stages before.
         remarks: sentences of the host on its stages.
+        ranks: {query_id: {document: its rank in each stage}} of the relevant documents, in the
+            order of ``stages``; 0 in a stage that lacks it.
     """
 
     WHAT: ClassVar[str] = "result of stages"
@@ -146,6 +148,7 @@ class StagedResult(Shown, Saved):
     components: tuple[ComponentSeconds, ...] = ()
     failures: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    ranks: dict[str, dict[str, tuple[int, ...]]] = Field(default_factory=dict)
 
     def stage(self, name: str) -> Stage:
         """Return a stage by its name.
@@ -213,6 +216,29 @@ class StagedResult(Shown, Saved):
             for component in self.components
         ]
         return Table(("component", "queries", "runs", "ms a query", "ms of copying"), rows)
+
+    def ranks_table(
+        self,
+        queries: Mapping[str, str] | None = None,
+        titles: Mapping[str, str] | None = None,
+    ) -> Table:
+        """Return a table of the relevant documents with their rank in each stage.
+
+        Args:
+            queries: {query_id: text}, for a column; None for ids only.
+            titles: {doc_id: title}, for a column; None for ids only.
+        """
+        names = [stage.name for stage in self.stages]
+        rows = []
+        for query_id, documents in self.ranks.items():
+            for doc_id, ranks in documents.items():
+                texts = [query_id, *([queries.get(query_id, "")] if queries else [])]
+                texts += [doc_id, *([titles.get(doc_id, "")] if titles else [])]
+                missing = "-" if any(ranks) else "not retrieved"
+                rows.append((*texts, *(f"{rank:,}" if rank else missing for rank in ranks)))
+        query = ["query", *(["text"] if queries else [])]
+        document = ["document", *(["title"] if titles else [])]
+        return Table((*query, *document, *names), rows)
 
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
