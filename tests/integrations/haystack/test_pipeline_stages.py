@@ -190,25 +190,25 @@ def test_stages_inside_super_components_are_seen_once(folder, store):
     assert alone.last.endswith("/cut")
 
 
-def router(store):
+def router(store, conditions):
+    """Return a pipeline with a retriever behind each condition, joined again."""
     pipeline = Pipeline()
     routes = [
-        {"condition": f"{{{{query.startswith('{word}')}}}}", "output": "{{query}}"}
-        | {"output_name": word, "output_type": str}
-        for word in ("oven", "pump")
+        {"condition": condition, "output": "{{query}}", "output_name": word, "output_type": str}
+        for word, condition in conditions.items()
     ]
     pipeline.add_component("router", ConditionalRouter(routes))
-    for word, top_k in (("oven", 6), ("pump", 9)):
+    pipeline.add_component("join", DocumentJoiner())
+    for word, top_k in zip(conditions, (6, 9), strict=True):
         pipeline.add_component(word, InMemoryBM25Retriever(store, top_k=top_k))
         pipeline.connect(f"router.{word}", f"{word}.query")
-    pipeline.add_component("join", DocumentJoiner())
-    for word in ("oven", "pump"):
         pipeline.connect(f"{word}.documents", "join.documents")
     return pipeline
 
 
 def test_a_stage_behind_a_router_is_judged_over_the_queries_that_it_ran_for(folder, store):
-    result = staged(router(store), folder)
+    conditions = {word: f"{{{{query.startswith('{word}')}}}}" for word in ("oven", "pump")}
+    result = staged(router(store, conditions), folder)
     assert {stage.name: stage.num_queries for stage in result.stages} == {
         "oven": 4,
         "pump": 4,
@@ -218,25 +218,7 @@ def test_a_stage_behind_a_router_is_judged_over_the_queries_that_it_ran_for(fold
 
 
 def test_a_stage_that_never_ran_is_named(folder, store):
-    pipeline = router(store)
-    retriever = pipeline.get_component("pump")
-    pipeline.remove_component("pump")
-    pipeline.remove_component("router")
-    routes = [
-        {"condition": "{{True}}", "output": "{{query}}", "output_name": "oven", "output_type": str},
-        {
-            "condition": "{{False}}",
-            "output": "{{query}}",
-            "output_name": "pump",
-            "output_type": str,
-        },
-    ]
-    pipeline.add_component("router", ConditionalRouter(routes))
-    pipeline.add_component("pump", InMemoryBM25Retriever(retriever.document_store))
-    for word in ("oven", "pump"):
-        pipeline.connect(f"router.{word}", f"{word}.query")
-    pipeline.connect("pump.documents", "join.documents")
-    result = staged(pipeline, folder)
+    result = staged(router(store, {"oven": "{{True}}", "pump": "{{False}}"}), folder)
     assert "pump did not run for any query" in str(result)
     assert [stage.name for stage in result.stages] == ["oven", "join"]
 
