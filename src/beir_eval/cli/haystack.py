@@ -367,7 +367,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         given: set[str] = set()
         with noting_warnings(given):
-            task.check_ahead()
+            task.check_ahead(stages=stages)
         retrievers = load_retrievers(
             dict(zip(names, pipelines, strict=True)),
             retriever_settings,
@@ -447,11 +447,20 @@ class _Task:
         queries = first_queries(self.data, self.limit, "pipeline")
         return self.data.qrels if self.limit is None else self.data.qrels.select(queries)
 
-    def check_ahead(self) -> None:
-        """Raise what comparison, gate and ledger would raise, before a pipeline is run.
+    def check_ahead(self, *, stages: bool) -> None:
+        """Raise what comparison, gate, ledger and stages would raise, before a pipeline is run.
 
         Each pipeline is taken to retrieve the judged documents.
+
+        Args:
+            stages: whether stages are asked for.
         """
+        if stages:
+            from beir_eval.comparison.stages.evaluate_stages import (  # noqa: PLC0415
+                stage_measures,
+            )
+
+            stage_measures(self.settings["measures"], None)
         from beir_eval.comparison import compare  # noqa: PLC0415
 
         judged = judged_result(

@@ -12,7 +12,7 @@ from beir_eval import evaluate
 from beir_eval.comparison.stages import StagedResult, evaluate_stages
 from beir_eval.comparison.stages.account import places_of
 from beir_eval.comparison.stages.graph import StageGraph
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, MeasureError
 
 DOCUMENTS = [f"d{number}" for number in range(7)]
 QUERIES = [f"q{number}" for number in range(4)]
@@ -235,3 +235,10 @@ def test_on_deep_learning_runs_the_account_is_that_of_the_notes(realdata):
     assert (documents["order"], documents["dropped"], documents["never"]) == (1043, 0, 2730)
     losses = {loss.reason: round(loss.loss, 4) for loss in staged.losses}
     assert (losses["order"], losses["never"]) == (0.2247, 0.1078)
+
+
+@pytest.mark.parametrize("measure", ["Judged@5", "Hole@5", "infAP"])
+def test_a_measure_of_judged_documents_that_are_not_relevant_is_refused(measure):
+    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
+    with pytest.raises(MeasureError, match="depends on judged documents that are not relevant"):
+        evaluate_stages({"q": {"d": 1}}, runs, measure)

@@ -28,7 +28,7 @@ from beir_eval.comparison.stages.account import (
 )
 from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, MeasureError, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.measures import parse_all, with_rel
@@ -108,12 +108,35 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     if unknown := [name for name in times if name not in graph.inputs]:
         msg = f"seconds: there is no stage {first_few(unknown)}; there are {first_few(stages)}"
         raise InputError(msg)
-    parsed = with_rel(parse_all("nDCG@10" if measures is None else measures), rel)
+    parsed = stage_measures(measures, rel)
     settings = ComparisonSettings(
         correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
     )
     runs = {name: as_run(run) for name, run in stages.items()}
     return stages_of_runs(qrels, runs, graph, parsed, settings, seconds=times, policies=policies)
+
+
+def stage_measures(
+    measures: Iterable[MeasureLike] | MeasureLike | None, rel: float | None
+) -> tuple[Measure, ...]:
+    """Return the measures of stages; nDCG@10 for None.
+
+    Args:
+        measures: as for ``evaluate_stages``.
+        rel: likewise.
+
+    Raises:
+        MeasureError: a measure does not exist, or is not about relevant documents alone.
+    """
+    parsed = with_rel(parse_all("nDCG@10" if measures is None else measures), rel)
+    for measure in parsed:
+        if not measure.has_tie_extremes:
+            msg = (
+                f"{measure} depends on judged documents that are not relevant, so relevant ones "
+                "that were lost do not account for it; choose another measure for stages"
+            )
+            raise MeasureError(msg)
+    return parsed
 
 
 def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass on

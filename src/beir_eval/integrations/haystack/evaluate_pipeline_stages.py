@@ -6,7 +6,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.stages.evaluate_stages import stages_of_runs
+from beir_eval.comparison.stages.evaluate_stages import stage_measures, stages_of_runs
 from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import ComponentSeconds
 from beir_eval.core.run import Run
@@ -21,7 +21,6 @@ from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
-from beir_eval.measures import parse_all, with_rel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -127,7 +126,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     settings = ComparisonSettings(
         correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
     )
-    parsed = with_rel(parse_all("nDCG@10" if measures is None else measures), rel)
+    parsed = stage_measures(measures, rel)
     retrieved, result = retrieve_and_evaluate(
         retriever,
         data,
