@@ -10,7 +10,7 @@ from beir_eval.benchmark import BenchmarkResult
 from beir_eval.comparison.slices import by_length
 from beir_eval.display.chart_parts import difference_rows
 from beir_eval.report import write_report
-from report_cases import HOSTILE, bundled, hostile, made
+from report_cases import HOSTILE, bundled, hostile, made, staged
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
@@ -295,11 +295,24 @@ def test_axe_finds_no_violation(show, comparison_and_texts, width, scheme):
     page = show(comparison, width=width, scheme=scheme, **texts)
     page.locator("#query-table tbody button").nth(1).click()
     page.locator("summary").first.click()
-    violations = axe.Axe().run(page).response["violations"]
-    assert [
+    assert violations_on(page, axe) == []
+
+
+def violations_on(page, axe):
+    """Return what axe finds on a page: rule, impact, and the first element."""
+    return [
         (violation["id"], violation["impact"], violation["nodes"][0]["html"][:300])
-        for violation in violations
-    ] == []
+        for violation in axe.Axe().run(page).response["violations"]
+    ]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "dark"), (390, "light")])
+def test_axe_finds_no_violation_in_the_stages_of_a_pipeline(show, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = show(staged(), width=width, scheme=scheme)
+    assert page.locator("section[aria-labelledby=stages] .chart svg").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations_on(page, axe) == []
 
 
 @pytest.mark.slow

@@ -18,7 +18,6 @@ from beir_eval import (
     compare_runs,
     compare_slices,
     evaluate,
-    evaluate_stages,
 )
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.cautions import judged_cautions
@@ -29,7 +28,7 @@ from beir_eval.report import write_report
 from beir_eval.report.narrative import interval_notes
 from beir_eval.report.page import vendored_packages
 from beir_eval.significance import estimate_power
-from report_cases import HOSTILE, bundled, hostile, made
+from report_cases import HOSTILE, bundled, hostile, made, staged
 
 LARGEST = 6_000_000
 
@@ -794,17 +793,10 @@ def test_a_comparison_saves_its_results(tmp_path):
     assert comparison != compare_runs(qrels, runs, ["MRR"], margin=0.02)
 
 
-def staged_example():
-    qrels = {f"q{number}": {"a": 2, "b": 1, "c": 1} for number in range(12)}
-    bm25 = {query: {"x": 3.0, "a": 2.0, "b": 1.0} for query in qrels}
-    ranked = {query: {"a": 2.0, "x": 1.0} for query in qrels}
-    return evaluate_stages(qrels, {"bm25": bm25, "<b>ranker": ranked}, ["nDCG@10", "Recall@10"])
-
-
 def test_stages_have_a_bar_each_an_account_and_the_ranks_of_the_relevant_documents(tmp_path):
-    staged = staged_example()
+    result = staged()
     texts = {"queries": {"q0": "first query"}, "corpus": {"c": {"title": "<i>Never found"}}}
-    page = page_of(tmp_path / "r.html", staged, **texts)
+    page = page_of(tmp_path / "r.html", result, **texts)
     figures = [name for name in page.data["figures"] if name.startswith("stages-")]
     assert len(figures) == 2
     for words in (
@@ -817,5 +809,5 @@ def test_stages_have_a_bar_each_an_account_and_the_ranks_of_the_relevant_documen
     ):
         assert words in page.text
     assert "<i>Never" not in (tmp_path / "r.html").read_text().split("<script")[0]
-    assert staged.ranks["q0"] == {"a": (2, 1), "b": (3, 0), "c": (0, 0)}
-    assert len(staged.ranks_table().rows) == 12 * 3
+    assert result.ranks["q0"] == {"a": (2, 1), "b": (3, 0), "c": (0, 0)}
+    assert len(result.ranks_table().rows) == 12 * 3

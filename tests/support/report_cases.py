@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from beir_eval import compare_runs, read_qrels, read_run
+from beir_eval import compare_runs, evaluate_stages, read_qrels, read_run
 from beir_eval.datasets import demo, load_dataset
 
 #: A name or text that a page must show as text and never run.
@@ -68,3 +68,11 @@ def made(num_queries, num_systems, depth=10, *, measures=("nDCG@10",), seed=0):
         likeness_k=None,
         keep_top=10,
     )
+
+
+def staged():
+    """Return the stages of two runs, one of them with a name of HTML."""
+    qrels = {f"q{number}": {"a": 2, "b": 1, "c": 1} for number in range(12)}
+    bm25 = {query: {"x": 3.0, "a": 2.0, "b": 1.0} for query in qrels}
+    ranked = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    return evaluate_stages(qrels, {"bm25": bm25, "<b>ranker": ranked}, ["nDCG@10", "Recall@10"])
