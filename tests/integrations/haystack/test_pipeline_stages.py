@@ -550,3 +550,27 @@ def test_a_query_that_fails_has_an_empty_answer(folder, store, failing):
     settings = {**RAG, "gold_answers": GOLD, "on_error": "missing", "progress": False}
     result = evaluate_pipeline(rag(store), folder, **settings)
     assert result["EM"] == 7 / 8
+
+
+def test_saved_answers_of_another_output_are_not_reused(folder, store, tmp_path):
+    settings = {"gold_answers": GOLD, "save_run": tmp_path / "r.trec", "progress": False}
+    pipeline = rag(store)
+    pipeline.add_component("parrot", Parrot())
+    pipeline.connect("ranker.documents", "parrot.documents")
+    for output, score in (("generator.replies", 1), ("parrot.replies", 0), ("parrot.replies", 0)):
+        result = evaluate_pipeline(pipeline, folder, **{**RAG, "answers_from": output}, **settings)
+        assert result["EM"] == score
+    assert result.retrieval.reused[0].answers == 8
+    documents = evaluate_pipeline(
+        pipeline, folder, documents_from="ranker.documents", **{**settings, "gold_answers": None}
+    )
+    assert documents.retrieval.reused[0].answers == 8
+
+
+@component
+class Parrot:
+    """Another generator, which is never right."""
+
+    @component.output_types(replies=list[str])
+    def run(self, documents: list[Document]):
+        return {"replies": ["parrot"]}

@@ -156,7 +156,8 @@ class PipelineCall:
         answer = Answer(ranking, num_left_out, seconds, parents_in(documents), record.sizes, part)
         if self.answers is not None:
             generated = response.get(self.answers.component, {}).get(self.answers.name) or []
-            answer = answer._replace(texts=_texts_of(generated, self.answers))
+            texts = _texts_of(generated, self.answers)
+            answer = answer._replace(texts=texts, texts_from=str(self.answers))
         if self.stages is None or not record.is_complete:
             return answer
         rankings = dict(record.rankings)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Retrieval, RetrievalProblem
     from beir_eval.integrations.haystack.stage_tracer import QueryRecord
+    from beir_eval.integrations.retrieval.query_runner import Answer
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 
     #: Names of the inputs that take the query; or a function (query_id, text) -> pipeline inputs.
@@ -145,11 +146,16 @@ class PipelineRetriever:
             stages=self.stages,
             answers=answers,
         )
-        self._needs = (*(["stages"] if keep_stages else []), *(["texts"] if answers else []))
         self.failed: Mapping[str, QueryRecord] = {}
         self.concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
         self._last_problems: tuple[RetrievalProblem, ...] = ()
+
+    def _is_enough(self, answer: Answer) -> bool:
+        """Return whether a saved answer has the stages and the generated answers asked for."""
+        wanted = "" if self._call.answers is None else str(self._call.answers)
+        has_texts = not wanted or (answer.texts is not None and answer.texts_from == wanted)
+        return has_texts and (self.stages is None or answer.stages is not None)
 
     @property
     def names(self) -> DocumentNames:
@@ -288,7 +294,7 @@ class PipelineRetriever:
             check_saved=self._check_saved,
             rankings_vary=rankings_vary,
             progress=self._progress,
-            needs=self._needs,
+            is_enough=self._is_enough,
             **settings,
         )
         with as_pipeline(self.pipeline, concurrent=self.concurrency > 1) as opened:

@@ -155,7 +155,7 @@ class Journal:
         if answer.part is not None:
             record["part"] = answer.part
         if answer.texts is not None:
-            record["answers"] = answer.texts
+            record |= {"answers": answer.texts, "answers_from": answer.texts_from}
         if answer.stages is not None:
             record |= {"stages": answer.stages, "times": answer.times}
         if self._fresh:
@@ -270,6 +270,7 @@ class Journal:
                 part=None if part is None else (_count(part[0]), _count(part[1])),
                 stages=_stages_of(record),
                 texts=None if record.get("answers") is None else list(map(str, record["answers"])),
+                texts_from=str(record.get("answers_from", "")),
                 times={
                     str(name): (_finite_number(run), _finite_number(beside), _count(visits))
                     for name, (run, beside, visits) in record.get("times", {}).items()

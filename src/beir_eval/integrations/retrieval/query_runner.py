@@ -44,6 +44,7 @@ class Answer(NamedTuple):
             kept, or are not known.
         times: {component: (seconds of its run, seconds beside it, number of runs)}.
         texts: the generated answers, best first; None if they were not kept.
+        texts_from: the output that they are from.
     """
 
     ranking: Ranking
@@ -55,6 +56,7 @@ class Answer(NamedTuple):
     stages: Mapping[str, Sequence[str]] | None = None
     times: Mapping[str, tuple[float, float, int]] = {}
     texts: Sequence[str] | None = None
+    texts_from: str = ""
 
 
 class QueryCall(Protocol):

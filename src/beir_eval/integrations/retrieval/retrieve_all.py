@@ -62,8 +62,8 @@ class RunnerSettings:
         rankings_vary: whether the same query may get another ranking each time; then no query is
             run again to compare.
         progress: whether to show a progress bar, on a terminal or in a notebook.
-        needs: the fields of ``Answer``, "stages" and "texts", without which saved answers are given
-            again.
+        is_enough: returns whether a saved answer has all that is asked for; if not, the query is
+            answered again.
 
     Raises:
         SettingError: a setting has no such value.
@@ -78,7 +78,7 @@ class RunnerSettings:
     check_saved: int = DEFAULT_CHECKED
     rankings_vary: bool = False
     progress: bool = False
-    needs: tuple[str, ...] = ()
+    is_enough: Callable[[Answer], bool] = lambda _answer: True
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -160,9 +160,7 @@ def _retrieve(
 ) -> Retrieved:
     saved = {} if journal is None else journal.answers_to(queries)
     saved = {
-        query_id: entry
-        for query_id, entry in saved.items()
-        if all(getattr(entry.answer, name) is not None for name in settings.needs)
+        query_id: entry for query_id, entry in saved.items() if settings.is_enough(entry.answer)
     }
     reused = None
     if journal is not None and saved:
