@@ -189,10 +189,10 @@ def test_a_file_that_was_changed_into_something_impossible_is_refused(content, m
         EvaluationResult.from_content(content, "result.json")
 
 
-def test_a_result_of_evaluate_has_no_custom_measure():
+def test_a_measure_of_this_package_is_no_custom_one():
     content = json.loads(evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["MRR"]).model_dump_json())
     content["custom_measures"] = {"MRR": {"bounds": None, "higher_is_better": False}}
-    with pytest.raises(ResultError, match="only scores from elsewhere"):
+    with pytest.raises(ResultError, match="or not a custom one"):
         EvaluationResult.from_content(content, "result.json")
 
 

@@ -80,7 +80,7 @@ def example(**settings):
         ({}, ("values", 2, 1), math.nan, "values.2.1: nan is not a finite number"),
         ({}, ("measures", 1), "nDCG@10", "measures: listed more than once: 'nDCG@10'"),
         ({}, ("measures", 1), "P@2", "measures: 'P@2' is not the canonical name of a measure"),
-        ({}, ("custom_measures", "x"), SCALE, "only scores from elsewhere have custom measures"),
+        ({}, ("custom_measures", "x"), SCALE, "custom_measures: 'x' is not among the measures"),
         ({}, ("counted", "judged_in_top", "09"), [5, 8], "'09' is not a whole number above 0"),
         ({}, ("counted", "max_grade"), math.inf, "counted.max_grade: inf is not a finite number"),
         ({}, ("counted", "queries_judged"), "nine", "counted.queries_judged: Input should be"),

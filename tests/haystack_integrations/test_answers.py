@@ -124,7 +124,8 @@ def test_an_invalid_setting_is_refused(settings):
     [
         ([["a"]], ["a", "b"], {}, "same questions|only one of them"),
         ([], [], {}, "no question"),
-        (["a"], ["a"], {}, "must be a list of answers"),
+        (["a"], ["a", "b"], {}, "a list of 1 answers for 2 questions"),
+        ([7], ["a"], {}, "must be a list of answers"),
         ([[7]], ["a"], {}, "which has no text"),
         ([["a"]], [""], {}, "gold answer"),
         ("a", ["a"], {}, "must be a list"),
