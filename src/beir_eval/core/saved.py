@@ -107,8 +107,8 @@ class Saved(BaseModel):
             path: the file; gzip and zstd are detected from the content.
 
         Raises:
-            ResultError: the file contains something else, has another schema version, or its
-                values contradict each other; the message names the field.
+            ResultError: the file contains something else, has another schema version, or holds
+                names or scores that are impossible; the message names the field.
             FileFormatError: the file is binary, not UTF-8, or compressed and damaged.
             InputError: ``path`` is neither text nor a path, or contains a zero byte.
             MissingExtraError: a zstd file without the package zstandard.
@@ -136,8 +136,8 @@ class Saved(BaseModel):
             path: the file, for messages.
 
         Raises:
-            ResultError: the content is something else, has another schema version, or its values
-                contradict each other; the message names the field.
+            ResultError: the content is something else, has another schema version, or holds names
+                or scores that are impossible; the message names the field.
         """
         kind, call = kind_of_json(content)
         if kind != f"a saved {cls.WHAT}":
@@ -177,7 +177,7 @@ class Saved(BaseModel):
             raise ResultError(msg)
 
     def _check_loaded(self) -> None:
-        """Raise ValueError, with the name of a field, if the content of a file contradicts itself.
+        """Raise ValueError, with the name of a field, for names or scores that are impossible.
 
         Records that are computed are not checked.
         """

@@ -150,7 +150,7 @@ class EvaluationResult(Shown, Saved):
 
         Raises:
             ResultError: the content is something else, has several results or another schema
-                version, or its values contradict each other; the message names the field.
+                version, or impossible names or scores; the message names the field.
         """
         if isinstance(content, list) and content:
             if len(content) == 1:
