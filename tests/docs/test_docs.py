@@ -175,7 +175,7 @@ def imported_in_examples():
     names = defaultdict(set)
     for page in PAGES:
         lines = re.findall(
-            r"(?m)^(?:>>> |\+)?from ((?:beir_eval|haystack_integrations)[\w.]*) import ([\w, ]+)",
+            r"(?m)^(?:>>> |\+)?from ((?:beir_eval|haystack_integrations\.components)[\w.]*) import ([\w, ]+)",
             page.read_text(),
         )
         for module, listed in lines:
