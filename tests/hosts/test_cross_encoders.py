@@ -136,7 +136,6 @@ def test_the_list_as_it_came_is_measured_with_its_grades():
             [{"query": "q", "positive": "a", "negative": [], "documents": []}],
             r"either \"documents\" or \"negative\" was expected",
         ),
-        (["text"], r"samples\[0\]: a dict with .* was expected, not 'text'"),
         (
             [{"query": "q", "positive": {"a": "high"}, "negative": ["b"]}],
             "with numbers as grades, not {'a': 'high'}",

@@ -6,9 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from beir_eval.errors import SettingError
+from beir_eval.errors import InputError, SettingError
 from beir_eval.integrations.retrieval.documents import (
     DocumentNames,
     RetrievedDocument,
@@ -165,6 +166,11 @@ class _RetrieverCall:
         start = time.perf_counter()
         retrieved = await self.retriever.ainvoke(text)
         seconds = time.perf_counter() - start
+        if not isinstance(retrieved, list) or not all(
+            isinstance(item, Document) for item in retrieved
+        ):
+            msg = f"the answer to query {query_id!r} must be a list of Documents: {retrieved!r:.60}"
+            raise InputError(msg)
         documents = [
             RetrievedDocument(document.id, document.page_content, document.metadata)
             for document in retrieved

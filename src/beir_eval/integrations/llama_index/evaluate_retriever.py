@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore
 
-from beir_eval.errors import SettingError
+from beir_eval.errors import InputError, SettingError
 from beir_eval.integrations.retrieval.documents import (
     DocumentNames,
     RetrievedDocument,
@@ -188,6 +189,11 @@ class _RetrieverCall:
         return self._answer_from_nodes(query_id, nodes, time.perf_counter() - start)
 
     def _answer_from_nodes(self, query_id: str, nodes: Any, seconds: float) -> Answer:
+        if not isinstance(nodes, list) or not all(
+            isinstance(node, NodeWithScore) for node in nodes
+        ):
+            msg = f"the answer to query {query_id!r} must be a list of NodeWithScore: {nodes!r:.60}"
+            raise InputError(msg)
         documents = [
             RetrievedDocument(
                 node.node.ref_doc_id if self.by_source else node.node.node_id,
