@@ -175,7 +175,8 @@ def imported_in_examples():
     names = defaultdict(set)
     for page in PAGES:
         lines = re.findall(
-            r"(?m)^(?:>>> |\+)?from ((?:beir_eval|haystack_integrations\.components)[\w.]*) import ([\w, ]+)",
+            r"(?m)^(?:>>> |\+)?from ((?:beir_eval|haystack_integrations\.components)[\w.]*)"
+            r" import ([\w, ]+)",
             page.read_text(),
         )
         for module, listed in lines:
