@@ -500,11 +500,6 @@ def test_an_unknown_tracker_is_refused(to):
     assert os.listdir() == []  # noqa: PTH208 - no folder was made
 
 
-def test_only_results_and_comparisons_are_logged(tmp_path):
-    with pytest.raises(InputError, match="a result or a comparison was expected"):
-        log([result_of()], to=tmp_path)
-
-
 def test_scores_from_elsewhere_are_logged_with_that_fact(tmp_path):
     result = EvaluationResult.from_scores(
         "judge", {"faithful?": {"q": 0.5, "r": None}}, bounds=(0, 1), higher_is_better=True

@@ -157,7 +157,7 @@ def means_of_entries(
             )
             raise InputError(msg)
         of_task = means.setdefault((entry.dataset_id, entry.task_id), {})
-        of_task[match["measure"]] = float(entry.value)
+        of_task[match["measure"]] = _number(entry.value, entry.dataset_id)
     return means
 
 
@@ -185,7 +185,7 @@ def means_of_model_index(results: Iterable[EvalResult]) -> dict[str, dict[str, f
                 "configuration and revision"
             )
             raise InputError(msg)
-        of_dataset[name] = float(record.metric_value)
+        of_dataset[name] = _number(record.metric_value, record.dataset_type)
     return means
 
 
@@ -257,3 +257,10 @@ def _canonical(name: str) -> str:
         return str(parse(name))
     except ValueError:
         return name
+
+
+def _number(value: Any, dataset: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        msg = f"{dataset}: the value must be a number, not {shown(value)}"
+        raise InputError(msg)
+    return float(value)
