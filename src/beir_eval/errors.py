@@ -320,6 +320,20 @@ def first_few(ids: Iterable[object]) -> str:
     return f"{text} and {num_more} more" if num_more > 0 else text
 
 
+def number_of(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    Args:
+        count: the number.
+        noun: the noun for 1.
+        plural: the noun for other numbers; by default with an s.
+
+    >>> number_of(1, "query", "queries"), number_of(2000, "id")
+    ('1 query', '2,000 ids')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
     """Raise SettingError unless ``value`` is one of ``choices``, which are texts."""
     allowed = list(choices)

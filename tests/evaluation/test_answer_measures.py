@@ -56,14 +56,15 @@ def test_gold_answers_for_no_question_and_unknown_measures_are_refused():
 def test_gold_answers_are_read_from_lines_and_from_the_metadata_of_queries(tmp_path):
     path = tmp_path / "gold.jsonl"
     lines = [
-        {"_id": "q1", "answers": ["Paris", "paris, france"]},
+        {"_id": "q1", "answers": ["Paris", "paris,\u2028france"]},
         {"_id": 2, "answers": "Rome"},
         {"_id": "q3", "text": "who?", "metadata": {"answers": ["nobody"]}},
         {"_id": "q4", "text": "why?"},
     ]
-    path.write_text("\n".join(map(json.dumps, lines)) + "\n\n")
+    rows = [json.dumps(line, ensure_ascii=False) for line in lines]
+    path.write_text("\n".join(rows) + "\n\n")
     assert read_gold_answers(path) == {
-        "q1": ["Paris", "paris, france"],
+        "q1": ["Paris", "paris,\u2028france"],
         "2": ["Rome"],
         "q3": ["nobody"],
     }
@@ -72,12 +73,12 @@ def test_gold_answers_are_read_from_lines_and_from_the_metadata_of_queries(tmp_p
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("[1]", 'an object such as {"_id": "q1", "answers": '),
-        ("{", "line 1: an object such as"),
-        ('{"answers": ["x"]}', "an object such as"),
+        ("[1]", "line 1: a record such as"),
+        ("{", "line 1: not a line of JSON"),
+        ('{"answers": ["x"]}', "line 1: the record has no id"),
         ('{"_id": "q", "answers": [1]}', "the answers of 'q' are [1]; texts were expected"),
         ('{"_id": "q", "answers": "x"}\n{"_id": "q", "answers": "y"}', "line 2: the query 'q'"),
-        ("[" * 100_000, "line 1: an object such as"),
+        ("[" * 100_000, "line 1: not a line of JSON"),
     ],
 )
 def test_a_damaged_file_of_gold_answers_is_refused_with_the_line(line, problem, tmp_path):

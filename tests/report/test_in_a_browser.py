@@ -310,7 +310,7 @@ def violations_on(page, axe):
 def test_axe_finds_no_violation_in_the_stages_of_a_pipeline(show, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = show(staged(), width=width, scheme=scheme)
-    assert page.locator("section[aria-labelledby=stages] .chart svg").count() == 2
+    page.locator("section[aria-labelledby=stages] .chart svg").nth(1).wait_for()  # a measure each
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations_on(page, axe) == []
 

@@ -441,11 +441,10 @@ class _Task:
     def _qrels(self) -> Qrels:
         """The judgements of the queries that are evaluated."""
         from beir_eval.integrations.retrieval.evaluate_dataset import (  # noqa: PLC0415
-            first_queries,
+            evaluated_judgements,
         )
 
-        queries = first_queries(self.data, self.limit, "pipeline")
-        return self.data.qrels if self.limit is None else self.data.qrels.select(queries)
+        return evaluated_judgements(self.data, self.limit, "pipeline")
 
     def check_ahead(self, *, stages: bool) -> None:
         """Raise what comparison, gate, ledger and stages would raise, before a pipeline is run.

@@ -5,7 +5,6 @@ It does not import Haystack, so that the options can be shown without it.
 
 from __future__ import annotations
 
-import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from beir_eval.cli.console import check_folder, error_console
 from beir_eval.cli.options import system_names
 from beir_eval.core.files import plain_name
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.paths import part_of_file_name
 from beir_eval.core.run import Run
 from beir_eval.errors import (
     BeirEvalError,
@@ -196,10 +196,8 @@ def runs_of_pipelines(
 
 
 def _file_name(run_name: str) -> str:
-    """Return the name of the file of a run; a part of a path in its name is no folder."""
-    for separator in filter(None, ("/", os.sep, os.altsep)):
-        run_name = run_name.replace(separator, "_")
-    return f"{run_name}{_RUN_ENDING}"
+    """Return the name of the file of a run."""
+    return f"{part_of_file_name(run_name)}{_RUN_ENDING}"
 
 
 def _check_run_folder(folder: Path, num_runs: int) -> None:

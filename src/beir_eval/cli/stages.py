@@ -9,6 +9,7 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_document
 from beir_eval.cli.results_output import sibling
+from beir_eval.core.paths import part_of_file_name
 from beir_eval.errors import SettingError, one_line, shown
 
 if TYPE_CHECKING:
@@ -71,8 +72,7 @@ def stages_file(json: Path | None, name: str, names: Collection[str]) -> Path | 
         name: the pipeline.
         names: all pipelines; of several, the file has the name of the pipeline in its name.
     """
-    safe_name = name.replace("/", "_").replace("\\", "_")
-    return sibling(json, "stages" if len(names) == 1 else f"{safe_name}.stages")
+    return sibling(json, "stages" if len(names) == 1 else f"{part_of_file_name(name)}.stages")
 
 
 def print_stages(stages: Mapping[str, StagedResult], *, detail: bool) -> None:

@@ -62,3 +62,14 @@ def name_as_text(name: str) -> str:
     ('bm25', 'caf\\xe9')
     """
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def part_of_file_name(name: str) -> str:
+    """Return a name as a part of the name of a file: a part of a path in it is no folder.
+
+    >>> part_of_file_name("runs/bm25")
+    'runs_bm25'
+    """
+    for separator in filter(None, ("/", os.sep, os.altsep)):
+        name = name.replace(separator, "_")
+    return name

@@ -192,7 +192,7 @@ class JsonlCorpus(Corpus):
         return JsonlCorpus, (self.path,)
 
     def _documents_with_positions(self) -> Iterator[tuple[int, Document]]:
-        for offset, number, record in _read_records(self.path):
+        for offset, number, record in read_records(self.path):
             yield offset, _document_from_record(self.path, number, record)
 
     def _candidates(self, wanted: frozenset[str]) -> Iterator[Document]:
@@ -340,7 +340,7 @@ def read_queries(path: Path) -> Iterator[tuple[str, str]]:
     Raises:
         FileFormatError: a record is malformed, or has no id or no text.
     """
-    for _, number, record in _read_records(path):
+    for _, number, record in read_records(path):
         yield _id_and_text(path, number, record)
 
 
@@ -350,12 +350,12 @@ def read_query_metadata(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     Raises:
         FileFormatError: a record is malformed, has no id, or has metadata other than an object.
     """
-    for _, number, record in _read_records(path):
+    for _, number, record in read_records(path):
         metadata = record.get("metadata")
         if not isinstance(metadata, dict | None):
             problem = f"metadata must be an object, not {shown(metadata)}"
             raise FileFormatError(path, problem, line=number)
-        yield _record_id(path, number, record), metadata or {}
+        yield record_id(path, number, record), metadata or {}
 
 
 def queries_from_rows(
@@ -374,7 +374,7 @@ def queries_from_rows(
         yield _id_and_text(name, number, row)
 
 
-def _read_records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+def read_records(path: Path) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
     """Yield (byte offset, 1-based line number, JSON object) of every line that is not blank."""
     for offset, number, line in _read_lines(path):
         yield offset, number, _parse_line(path, number, line)
@@ -391,7 +391,7 @@ def _read_ids(path: Path) -> Iterator[tuple[int, int, bytes, str]]:
         if plain is not None and line.count(b'"_id"') == 1:
             doc_id = plain[1].decode("ascii")
         else:
-            doc_id = _record_id(path, number, _parse_line(path, number, line))
+            doc_id = record_id(path, number, _parse_line(path, number, line))
         yield offset, number, line, doc_id
 
 
@@ -451,10 +451,11 @@ def _id_and_text(
     name: Path | str, number: int | None, record: Mapping[str, Any]
 ) -> tuple[str, str]:
     """Return (id, text) of the record of a query or document, or raise FileFormatError."""
-    return _record_id(name, number, record), _record_text(name, number, record)
+    return record_id(name, number, record), _record_text(name, number, record)
 
 
-def _record_id(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
+def record_id(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
+    """Return the id of a record, or raise FileFormatError."""
     ids = [record[field] for field in _ID_NAMES if field in record]
     try:
         return id_text(ids[0])

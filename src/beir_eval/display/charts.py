@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 #: With more rows than this, rows are lower and the axis of steps chooses its own ticks.
 _FEW_ROWS = 12
-_BARS = "#4c78a8"
 #: Vega's expression for the lines of a label of a pair.
 _PAIR_IN_LINES = r"split(replace(datum.label, ' − ', '\n− '), '\n')"
 
@@ -315,7 +314,12 @@ def stages(rows: Sequence[Row], *, measure: str) -> Figure:
         34 * max(1, len(rows)),
         [
             {
-                "mark": {"type": "bar", "height": height, "color": _BARS, "opacity": opacity},
+                "mark": {
+                    "type": "bar",
+                    "height": height,
+                    "color": COLOURS["better"],
+                    "opacity": opacity,
+                },
                 "encoding": {
                     "y": stage,
                     "x": quantitative(field, measure, zero=True),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.files import FileContent
 from beir_eval.core.paths import as_path
+from beir_eval.datasets.corpus import read_records, record_id
 from beir_eval.errors import FileFormatError, InputError, check_choice, first_few, shown
 from beir_eval.evaluation.answers import has_words_of, normalize_answer, token_f1
 
@@ -120,7 +119,7 @@ def read_gold_answers(path: str | Path) -> dict[str, list[str]]:
     Lines without answers are left out.
 
     Args:
-        path: the file.
+        path: the file, perhaps compressed by gzip.
 
     Raises:
         FileFormatError: a line is no such object, or a query is listed twice.
@@ -128,25 +127,18 @@ def read_gold_answers(path: str | Path) -> dict[str, list[str]]:
     """
     source = as_path(path)
     gold: dict[str, list[str]] = {}
-    for number, line in enumerate(FileContent(source).text().splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            query_id = record["_id"]
-            metadata = record.get("metadata") or {}
-            answers = record.get("answers", metadata.get("answers"))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            problem = 'an object such as {"_id": "q1", "answers": ["…"]} was expected'
-            raise FileFormatError(source, problem, line=number) from error
+    for _, number, record in read_records(source):
+        query_id, metadata = record_id(source, number, record), record.get("metadata")
+        of_metadata = metadata.get("answers") if isinstance(metadata, dict) else None
+        answers = record.get("answers", of_metadata)
         if answers is None:
             continue
         texts = [answers] if isinstance(answers, str) else answers
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             problem = f"the answers of {shown(query_id)} are {shown(answers)}; texts were expected"
             raise FileFormatError(source, problem, line=number)
-        if str(query_id) in gold:
+        if query_id in gold:
             problem = f"the query {shown(query_id)} is listed twice"
             raise FileFormatError(source, problem, line=number)
-        gold[str(query_id)] = texts
+        gold[query_id] = texts
     return gold

@@ -485,8 +485,8 @@ class EvaluationResult(Shown, Saved):
         known = {*self.query_ids, *self._missing}
         if lacking := [query_id for query_id in other.query_ids if query_id not in known]:
             msg = (
-                f"{other.name!r} has {len(lacking):,} queries that {self.name!r} lacks: "
-                f"{first_few(lacking)}"
+                f"{other.name!r} has queries that {self.name!r} lacks: {first_few(lacking)}; both "
+                "must be about the same queries"
             )
             raise QueryMismatchError(msg)
         column_of = {query_id: column for column, query_id in enumerate(other.query_ids)}
@@ -509,6 +509,7 @@ class EvaluationResult(Shown, Saved):
             "skipped_values": skipped,
             "custom_measures": self.custom_measures | other.custom_measures,
         }
+        # A copy of the model would keep the means that this result has computed.
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self).model_construct(**(fields | changes))
 

@@ -80,10 +80,8 @@ class Page:
     figures: dict[str, Figure] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
 
-    def add(self, key: str, section: Section | None) -> None:
-        """Show a further section: "slices", "curve", "across" or "stages"; None shows none."""
-        if section is None:
-            return
+    def add(self, key: str, section: Section) -> None:
+        """Show a further section: "slices", "curve", "across" or "stages"."""
         setattr(self, key, section)
         self.figures |= section.figures
         self.notices += section.notices

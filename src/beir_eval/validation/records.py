@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.errors import shown
+from beir_eval.errors import number_of, shown
 from beir_eval.validation.codes import FINDING_CODES, Level
 
 if TYPE_CHECKING:
@@ -122,20 +122,6 @@ class InputSummary(BaseModel):
             return f"{self.name}: {queries}"
         documents = f"{self.name}: {number_of(self.documents, nouns[self.role])}"
         return f"{documents} of {queries}" if queries else documents
-
-
-def number_of(count: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    Args:
-        count: the number.
-        noun: the noun for 1.
-        plural: the noun for other numbers; by default with an s.
-
-    >>> number_of(1, "query", "queries"), number_of(2000, "id")
-    ('1 query', '2,000 ids')
-    """
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
 def pair_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:

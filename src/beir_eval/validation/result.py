@@ -6,9 +6,9 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, ClassVar
 
 from beir_eval.core.saved import Saved
-from beir_eval.errors import escape_controls
+from beir_eval.errors import escape_controls, number_of
 from beir_eval.validation.codes import LEVELS, Level
-from beir_eval.validation.records import Finding, InputSummary, number_of
+from beir_eval.validation.records import Finding, InputSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

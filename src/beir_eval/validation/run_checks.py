@@ -9,7 +9,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
-from beir_eval.errors import shown
+from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.spellings import nearly_equal
 from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
@@ -19,7 +19,7 @@ from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
 from beir_eval.validation.ids import check_encodings, check_spellings
 from beir_eval.validation.qrels_checks import check_header
-from beir_eval.validation.records import Finding, findings_of, number_of
+from beir_eval.validation.records import Finding, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

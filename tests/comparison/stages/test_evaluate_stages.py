@@ -180,8 +180,13 @@ def test_verdicts_and_seconds_say_which_stage_is_worth_it():
     ]
     text = str(staged)
     assert "MRR of ranker is 1.0000 of 1.0000; missing are 0.0000" in text
-    assert "it adds 10.6 ms a query" in text
+    # The time of the other input comes on top.
+    assert text.count("it takes 10.6 ms a query itself, without its inputs") == 2
     assert "MRR at best" in text
+    chain = evaluate_stages(
+        qrels, {name: runs[name] for name in ("bm25", "ranker")}, "MRR", seconds={"ranker": 0.0106}
+    )
+    assert str(chain).count("it adds 10.6 ms a query") == 1
 
 
 def test_a_stage_that_did_not_run_for_a_query_is_not_an_empty_ranking():

@@ -151,7 +151,9 @@ def test_the_last_stage_is_what_evaluate_pipeline_returns(folder, store, tmp_pat
     ]
     assert all(component.run > 0 < component.copying for component in result.components)
     assert result.stage("ranker").seconds == result.components[-1].run
-    assert "it adds" in str(result)
+    verdicts = str(result).splitlines()
+    for pair, words in (("ranker vs joiner", "it adds"), ("joiner vs few", "without its inputs")):
+        assert any(pair in verdict and words in verdict for verdict in verdicts)
     result.save(tmp_path / "stages.json")
     assert StagedResult.load(tmp_path / "stages.json") == result
 
@@ -264,7 +266,10 @@ def test_of_a_query_that_fails_the_stages_before_count(folder, store, failing):
         staged(pipeline, folder)
     result = staged(pipeline, folder, on_error="missing")
     assert result.failures == {"ranker": ("q2", "q5")}
-    assert "ranker failed for 2 queries: 'q2', 'q5'; they count as empty rankings" in str(result)
+    assert (
+        "ranker failed for 2 queries, counted as empty rankings of the last stage: 'q2', 'q5'"
+        in str(result)
+    )
     assert {stage.name: stage.num_queries for stage in result.stages} == {
         "few": 8,
         "many": 8,
@@ -381,6 +386,13 @@ def test_a_ranker_for_prompts_is_called_so(folder, store):
     pipeline.connect("search.documents", "prompt order.documents")
     result = staged(pipeline, folder)
     assert "prompt order orders documents for a prompt, not for a reader" in str(result)
+    pipeline.add_component("ranker", Ranker())
+    pipeline.connect("search.documents", "ranker.documents")
+    before = staged(pipeline, folder, documents_from="ranker.documents")
+    assert len(before.remarks) == 1  # of the branch
+    pipeline.add_component("behind", LostInTheMiddleRanker())
+    pipeline.connect("ranker.documents", "behind.documents")
+    assert staged(pipeline, folder, documents_from="ranker.documents").remarks == before.remarks
 
 
 def test_a_killed_evaluation_resumes_with_all_stages(folder, store, tmp_path, failing):
@@ -400,6 +412,18 @@ def test_a_killed_evaluation_resumes_with_all_stages(folder, store, tmp_path, fa
     assert resumed.losses == whole.losses
     assert [stage.means for stage in resumed.stages] == [stage.means for stage in whole.stages]
     assert resumed.result.retrieval.reused[0].answers == 4
+
+
+def test_a_query_that_fails_only_when_it_is_checked_keeps_its_saved_stages(
+    folder, store, tmp_path, failing
+):
+    run, pipeline = tmp_path / "run.trec", hybrid(store)
+    whole = staged(pipeline, folder, save_run=run)
+    failing |= set(QUERIES.values())
+    again = staged(pipeline, folder, save_run=run, check_saved=8)
+    assert again.failures == {}
+    assert again.losses == whole.losses
+    assert "no luck" in again.result.retrieval.reused[0].not_checked
 
 
 def test_answers_that_were_saved_without_stages_are_given_again(folder, store, tmp_path):

@@ -13,7 +13,7 @@ from beir_eval.comparison.verdict_sentences import difference_sentence, signed_t
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
-from beir_eval.errors import first_few
+from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
@@ -259,8 +259,8 @@ class StagedResult(Shown, Saved):
             if pair.measure == self.measures[0]
         ]
         failed = [
-            f"{component} failed for {len(queries):,} queries: {first_few(queries)}; they count as "
-            "empty rankings of the last stage"
+            f"{component} failed for {number_of(len(queries), 'query', 'queries')}, counted as "
+            f"empty rankings of the last stage: {first_few(queries)}"
             for component, queries in self.failures.items()
         ]
         times = [self.components_table] if self.components else []
@@ -300,7 +300,13 @@ class StagedResult(Shown, Saved):
         text = difference_sentence(pair, self.settings.margin)
         stage, before = self.stage(pair.system), self.stage(pair.against)
         if pair.against in stage.inputs and stage.seconds is not None:
-            text += f"; it adds {_seconds_text(stage.seconds)} ms a query"
+            milliseconds = f"{_seconds_text(stage.seconds)} ms a query"
+            # Of several inputs, the time of the others comes on top.
+            text += (
+                f"; it adds {milliseconds}"
+                if len(stage.inputs) == 1
+                else f"; it takes {milliseconds} itself, without its inputs"
+            )
         gain = stage.ceilings[pair.measure] - stage.means[pair.measure]
         if pair.against in stage.inputs and gain > 0:
             text += f"; a perfect order of its documents would gain {signed_text(gain)}"

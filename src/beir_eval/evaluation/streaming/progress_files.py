@@ -108,7 +108,7 @@ class ProgressFolder:
                 and state["key"] == self._key
                 and all((self.path / name).exists() for name in needed)
                 and all(
-                    hashlib.sha256((self.path / name).read_bytes()).hexdigest() == sha256
+                    _hash_of_file(self.path / name) == sha256
                     for part in parts
                     for name, sha256 in part["files"].items()
                 )
@@ -155,11 +155,8 @@ class ProgressFolder:
         if hashes is not None:
             write_atomically(self.path / _hashes_name(number), hashes.tobytes())
             written.append(_hashes_name(number))
-        files = {
-            name: hashlib.sha256((self.path / name).read_bytes()).hexdigest() for name in written
-        }
-        has_rows = columns is not None
-        self.parts.append({"file": name if has_rows else None, "files": files, **facts})
+        files = {name: _hash_of_file(self.path / name) for name in written}
+        self.parts.append({"files": files, **facts})
         self._write()
 
     def set_buckets(self, folders: Sequence[Path]) -> None:
@@ -180,8 +177,13 @@ class ProgressFolder:
         return np.concatenate([np.zeros(0, np.uint64), *arrays])
 
     def files(self) -> list[Path]:
-        """Return the files of the finished parts."""
-        return [self.path / part["file"] for part in self.parts if part["file"]]
+        """Return the files with the rows of the finished parts."""
+        return [
+            self.path / name
+            for part in self.parts
+            for name in part["files"]
+            if name.endswith(".parquet")
+        ]
 
     def _write(self) -> None:
         names = None if self.buckets is None else [folder.name for folder in self.buckets]
@@ -203,6 +205,11 @@ class ProgressFolder:
             (self.path / _LOCK).unlink()
             self.path.rmdir()
         self.close()
+
+
+def _hash_of_file(path: Path) -> str:
+    """Return the SHA-256 of a file, so that another one in its place is noticed."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _hash_of(state: Mapping[str, Any]) -> str:

@@ -149,6 +149,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         progress=progress,
         answers_from=answers_from,
     )
+    if answers_from is not None and not isinstance(dataset, Dataset):
+        dataset = load_dataset(dataset)
     gold = gold_of(dataset, answers_from, gold_answers)
     retrieved, result = retrieve_and_evaluate(
         retriever,
@@ -188,9 +190,8 @@ def gold_of(
         return read_gold_answers(gold_answers)
     if gold_answers is not None:
         return gold_answers
-    data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     gold: dict[str, list[str]] = {}
-    for file in data.query_files:
+    for file in dataset.query_files if isinstance(dataset, Dataset) else ():
         if plain_name(file).endswith(".jsonl"):
             gold |= read_gold_answers(file)
     if not gold:

@@ -19,7 +19,7 @@ from beir_eval.integrations.haystack.evaluate_pipeline import (
 )
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
+from beir_eval.integrations.retrieval.evaluate_dataset import evaluated_judgements
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.haystack.evaluate_pipeline import GoldAnswers
     from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
     from beir_eval.integrations.haystack.retriever import Inputs
+    from beir_eval.integrations.haystack.stage_tracer import QueryRecord
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import Measure, MeasureLike
 
@@ -139,9 +140,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         keep_top=0,
         fingerprint=False,
     )
-    qrels = data.qrels
-    if limit is not None:
-        qrels = qrels.select(first_queries(data, limit, "pipeline"))
+    qrels = evaluated_judgements(data, limit, "pipeline")
     result = with_answers(result, retrieved, gold)
     return stages_of_pipeline(
         retriever, retrieved, result, qrels, measures=parsed, settings=settings
@@ -189,7 +188,8 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
     remarks += [
         f"{stage} orders documents for a prompt, not for a reader: its nDCG falls by design; judge "
         "the stage before"
-        for stage in stages.for_prompts
+        for stage in stages.inputs
+        if stage in stages.for_prompts and stage.name in ran
     ]
     return stages_of_runs(
         qrels,
@@ -207,7 +207,7 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
         else {},
         result=result,
         components=tuple(times),
-        failures=_failures_of(retriever),
+        failures=_failures_of(retriever, retrieved),
         remarks=tuple(remarks),
     )
 
@@ -232,10 +232,22 @@ def _rankings_of(
     for query_id, answer in retrieved.answers.items():
         for stage, doc_ids in (answer.stages or {}).items():
             rankings.setdefault(stage, {})[query_id] = doc_ids
-    for query_id, record in retriever.failed.items():
+    for query_id, record in _failed_records(retriever, retrieved):
         for stage, doc_ids in record.rankings.items():
             rankings.setdefault(stage, {})[query_id] = doc_ids
     return rankings
+
+
+def _failed_records(
+    retriever: PipelineRetriever, retrieved: Retrieved
+) -> Iterator[tuple[str, QueryRecord]]:
+    """Yield (query_id, what was recorded) of the queries that failed and have no answer.
+
+    A query that was run again, only to compare its saved answer, has one.
+    """
+    for query_id, record in retriever.failed.items():
+        if query_id not in retrieved.answers:
+            yield query_id, record
 
 
 def _graph_of(stages: PipelineStages, ran: Sequence[str]) -> StageGraph:
@@ -278,9 +290,11 @@ def _component_seconds(retrieved: Retrieved) -> Iterator[ComponentSeconds]:
         )
 
 
-def _failures_of(retriever: PipelineRetriever) -> Mapping[str, tuple[str, ...]]:
+def _failures_of(
+    retriever: PipelineRetriever, retrieved: Retrieved
+) -> Mapping[str, tuple[str, ...]]:
     """Return {component: the queries for which it failed}."""
     failures: dict[str, list[str]] = {}
-    for query_id, record in retriever.failed.items():
+    for query_id, record in _failed_records(retriever, retrieved):
         failures.setdefault(record.failed_at or "the pipeline", []).append(query_id)
     return {name: tuple(query_ids) for name, query_ids in failures.items()}

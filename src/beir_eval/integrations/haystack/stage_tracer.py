@@ -91,17 +91,14 @@ class QueryRecord:
         for stage in self.recorded.stages.get(path, ()):
             documents = outputs.get(stage.socket)
             if documents is not None:
-                ids = self.recorded.ids_of(documents_of_stage(documents))
-                self.rankings[str(stage)] = ids
+                self.rankings[stage.name] = self.recorded.ids_of(documents_of_stage(documents))
 
     def add_time(self, path: Path, run: float, copying: float) -> None:
         """Add a visit of a component."""
         taken = self.times.setdefault("/".join(path), ComponentTime())
-        taken.run, taken.copying, taken.visits = (
-            taken.run + run,
-            taken.copying + copying,
-            taken.visits + 1,
-        )
+        taken.run += run
+        taken.copying += copying
+        taken.visits += 1
 
 
 #: The record of the query that runs in this thread or task, and the components that it is in.

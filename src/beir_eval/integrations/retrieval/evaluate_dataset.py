@@ -65,7 +65,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     check_name("run_name", run_name)
     queries = first_queries(data, limit, what)
-    qrels = data.qrels if limit is None else data.qrels.select(queries)
+    qrels = evaluated_judgements(data, limit, what)
     evaluator = Evaluator(
         qrels,
         measures,
@@ -121,6 +121,20 @@ def parent_advice(
         f"The field {field} of the retrieved documents names judged documents: {option}={field!r} "
         "counts these."
     )
+
+
+def evaluated_judgements(data: Dataset, limit: int | None, what: str) -> Qrels:
+    """Return the judgements of the queries that are evaluated: of all, or of ``first_queries``.
+
+    Args:
+        data: the data set.
+        limit: how many queries; None for all.
+        what: what the message calls the retriever.
+
+    Raises:
+        SettingError, InputError: as ``first_queries``.
+    """
+    return data.qrels if limit is None else data.qrels.select(first_queries(data, limit, what))
 
 
 def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]:
