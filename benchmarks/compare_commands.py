@@ -59,7 +59,7 @@ def commands_of(command: str, data: Path, folder: Path) -> dict[str, tuple[list[
     thirteen = [str(path) for path in sorted(runs.glob("*.trec"))]
     both = [part for measure in MEASURES for part in ("-m", measure)]
     first = both[:2]
-    html = ["--html", str(folder / "report.html")]
+    html = ["-o", str(folder / "report.html")]
 
     def line(subcommand: str, files: list[str], *options: str) -> list[str]:
         return [command, subcommand, qrels, *files, *options]
@@ -68,7 +68,7 @@ def commands_of(command: str, data: Path, folder: Path) -> dict[str, tuple[list[
         "evaluate one, one measure": (line("evaluate", two[:1], *first), ""),
         "evaluate two": (line("evaluate", two, *first), ""),
         "compare two": (line("compare", two, *first), "evaluate two"),
-        "compare two, --html": (line("compare", two, *first, *html), "compare two"),
+        "compare two, -o c.html": (line("compare", two, *first, *html), "compare two"),
         "evaluate five, two measures": (line("evaluate", five, *both), ""),
         "compare five, two measures": (
             line("compare", five, *both, "--baseline", FIVE[0]),

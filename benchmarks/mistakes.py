@@ -408,7 +408,7 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
         results = Path(folder) / "results.json"
         done = typer.testing.CliRunner().invoke(
             app,
-            ["evaluate", str(qrels), str(run), *options, "--json", str(results)],
+            ["evaluate", str(qrels), str(run), *options, "-o", str(results)],
             env={"COLUMNS": "200"},
         )
         if done.exit_code:

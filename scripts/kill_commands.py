@@ -22,13 +22,12 @@ QRELS = demo.FOLDER / "qrels" / "test.tsv"
 #: {command: its arguments}. FIRST and SECOND stand for two runs: they are exchanged every other
 #: time, so that other contents are written to the same files.
 COMMANDS = {
-    "evaluate": "evaluate QRELS FIRST --json r.json.gz --per-query r.csv --html r.html",
-    "compare": "compare QRELS FIRST SECOND --json c.json --markdown c.md --csv c.csv --html c.html",
+    "evaluate": "evaluate QRELS FIRST -o r.json.gz -o r.csv -o r.html",
+    "compare": "compare QRELS FIRST SECOND -o c.json -o c.md -o c.csv -o c.html",
     "convert": "convert FIRST run.parquet",
-    "demo": "demo --html demo.html",
-    "bench": "bench DEMO SECOND --json b.json --markdown b.md --csv b.csv --out cache",
-    "power": "power QRELS --json p.json",
-    "agree": "agree FIRST SECOND --per-query a.csv",
+    "demo": "demo -o demo.html",
+    "bench": "bench DEMO SECOND -o b.json -o b.md -o b.csv --keep cache",
+    "power": "power QRELS -o p.json",
 }
 #: Times and hashes differ from run to run in the folder of a benchmark.
 NOT_COMPARED = "cache"

@@ -23,7 +23,7 @@ def main() -> None:
     """Write the report of the demo; save screenshots of its beginning and of a query's rankings."""
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder, "report.html")
-        app(["demo", "--html", str(file)], standalone_mode=False)
+        app(["demo", "-o", str(file)], standalone_mode=False)
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )

@@ -177,7 +177,7 @@ COMMANDS = [
     ("evaluate qrels.trec run.trec -m MAP@10 rel=2", "-m 'MAP(rel=2)@10'"),
     ("evaluate qrels.trec run.trec --metrics MAP@10", "did you mean --measure (-m)?"),
     ("evaluate qrels.trec run.trec --metric=MAP@10", "did you mean --measure (-m)?"),
-    ("evaluate qrels.trec run.trec --json -", "- is not the name of an output; name a file"),
+    ("evaluate qrels.trec run.trec -o -", "- is not the name of an output; name a file"),
     ("evaluate qrels.trec cut.trec", "the last line and has no end: the file may be cut off"),
     ("convert run.trec ./run.trec", "run.trec is named twice on this command"),
     ("compare qrels.trec run.trec ./run.trec", "run.trec: the same file is given twice"),
@@ -194,8 +194,8 @@ COMMANDS = [
 #: (arguments of the command line with an empty one, words of its message)
 EMPTY = [
     (["compare", "", "run.trec"], "an argument is an empty path"),
-    (["evaluate", "qrels.trec", "run.trec", "--markdown", ""], "--markdown has an empty value"),
-    (["evaluate", "qrels.trec", "run.trec", "--markdown="], "--markdown has an empty value"),
+    (["evaluate", "qrels.trec", "run.trec", "--output", ""], "--output has an empty value"),
+    (["evaluate", "qrels.trec", "run.trec", "--output="], "--output has an empty value"),
     (["evaluate", "qrels.trec", "run.trec", "-m", ""], "-m has an empty value"),
 ]
 

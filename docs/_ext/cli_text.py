@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
 
 from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
+from beir_eval.cli.option_sets import COMMON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROGRAM = "beir-eval"
-#: The placeholder for the value of an option, by the type in its annotation.
-_PLACEHOLDERS = {Path: "PATH", str: "TEXT", int: "INTEGER", float: "NUMBER"}
 #: Characters that must be escaped in Markdown; underscores within words need not be.
 _MARKUP = re.compile(r"[\\\\`*<$\[]")
 #: A default that the help text states, for a parameter whose default in the code is None.
@@ -67,21 +65,16 @@ def _section(name: str, command: Any) -> str:
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     usage = " ".join([PROGRAM, name, *map(_usage, arguments)] + ["[OPTIONS]"] * bool(options))
     parts = [f"## {PROGRAM} {name}", f"```text\n{usage}\n```", inspect.cleandoc(command.help)]
-    for title, parameters in (("Arguments", arguments), ("Options", options)):
+    sections: dict[str, list[Any]] = {"Arguments": arguments, COMMON: []}
+    for option in options:
+        sections.setdefault(option.rich_help_panel, []).append(option)
+    for title, parameters in sections.items():
         if parameters:
             parts += [
                 f"**{title}**",
                 *(_entry(parameter, hints[parameter.name]) for parameter in parameters),
             ]
     return "\n\n".join([*parts, "**Example**", f"```console\n$ {EXAMPLES[name]}\n```"])
-
-
-def _placeholder(hint: Any) -> str:
-    """Return the placeholder for the value of a parameter; "" for a flag."""
-    # The type of list[Path], Path | None and the like is their first argument.
-    while get_origin(hint) is not None or get_args(hint):
-        hint = get_args(hint)[0]
-    return _PLACEHOLDERS.get(hint, "")
 
 
 def _usage(argument: Any) -> str:
@@ -97,7 +90,7 @@ def _entry(parameter: Any, hint: Any) -> str:
         return f"`{parameter.name.upper()}`\n: {text}"
     spellings = sorted([*parameter.opts, *parameter.secondary_opts], key=len)
     term = " ".join(
-        [", ".join(f"`{spelling}`" for spelling in spellings), _placeholder(hint)]
+        [", ".join(f"`{spelling}`" for spelling in spellings), parameter.metavar or ""]
     ).rstrip()
     if parameter.multiple and "repeat" not in text:
         text += " May be repeated."

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import math
 import os
 import subprocess
 import sys
@@ -86,15 +85,15 @@ def test_the_asterisk_is_explained_only_if_a_measure_shown_has_one(tmp_path, dep
 
 
 def test_without_a_measure_several_runs_are_a_narrow_table_and_the_files_have_every_measure(files):
-    targets = {kind: files / f"means.{kind}" for kind in ("json", "markdown", "latex")}
-    options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
+    targets = {kind: files / f"means.{kind}" for kind in ("json", "md", "tex")}
+    options = [text for kind, path in targets.items() for text in ("-o", str(path))]
     result = run(
         "evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec", *options
     )
     assert "system nDCG@10 * MAP@100 * Recall@100 * Precision@10 * MRR@10 *" in output_of(result)
     assert "5 of the 36 measures evaluated" in output_of(result)
     assert len(json.loads(targets["json"].read_text())[0]["measures"]) == 36
-    for kind in ("markdown", "latex"):
+    for kind in ("md", "tex"):
         assert targets[kind].read_text().count("@1000 *") == 6
 
 
@@ -135,7 +134,7 @@ def test_queries_without_relevant_documents_can_be_left_out(files):
 def test_per_query_scores_and_results_are_written(files):
     result = run(
         *("evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec"),
-        *("-m", "RR", "-m", "Judged@1", "--per-query", files / "q.csv", "--json", files / "r.json"),
+        *("-m", "RR", "-m", "Judged@1", "-o", files / "q.csv", "-o", files / "r.json"),
     )
     assert result.exit_code == 0
     with (files / "q.csv").open() as file:
@@ -161,7 +160,7 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
             name, {"seconds per query": scores}, higher_is_better=False
         ).save(tmp_path / f"{name}.json")
     slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
-    passed = run("compare", slow, fast, "--gate", "seconds per query", "--markdown", tmp_path / "m")
+    passed = run("compare", slow, fast, "--gate", "seconds per query", "-o", f"md={tmp_path / 'm'}")
     assert passed.exit_code == 0, passed.output
     verdict = "seconds per query (lower is better): fast is better than slow"
     assert output_of(passed).startswith(verdict)
@@ -179,7 +178,7 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
 
 def test_one_measure_of_the_gate_in_two_spellings_is_one_check(files):
     command = ["compare", files / "qrels.trec", files / "good.trec", files / "half.trec"]
-    result = run(*command, "--gate", "RR@10", "--gate", "MRR@10", "--junit", files / "j.xml")
+    result = run(*command, "--gate", "RR@10", "--gate", "MRR@10", "-o", files / "j.xml")
     assert result.exit_code == 2  # half of the queries are missing
     assert 'tests="1"' in (files / "j.xml").read_text()
 
@@ -220,7 +219,7 @@ BAD = {
     "a split for a file": (["qrels.trec", "good.trec", "--split", "dev"], "belongs to a data-set"),
     "no run": (["qrels.trec"], "Missing argument"),
     "a folder to write to that is not there": (
-        ["qrels.trec", "good.trec", "--json", "none/r.json"],
+        ["qrels.trec", "good.trec", "-o", "none/r.json"],
         "none/r.json: there is no folder none; make it first",
     ),
 }
@@ -251,7 +250,7 @@ def test_names_like_run_bm25_are_kept_whole_as_system_names(files):
 def test_a_file_that_a_command_names_twice_is_not_overwritten(files):
     before = (files / "good.trec").read_text()
     command = ["evaluate", files / "qrels.trec", files / "good.trec", "-m", "RR"]
-    for options in (["--json", files / "good.trec"], ["--json", "x", "--per-query", "x"]):
+    for options in (["-o", f"json={files / 'good.trec'}"], ["-o", "json=x", "-o", "csv=x"]):
         result = run(*command, *options)
         assert result.exit_code == 2
         assert "is named twice on this command" in output_of(result)
@@ -262,12 +261,12 @@ def test_links_are_followed_and_devices_written_to(files):
     (files / "target.json").write_text("old")
     (files / "link.json").symlink_to(files / "target.json")
     command = ["evaluate", files / "qrels.trec", files / "good.trec", "-m", "RR"]
-    assert run(*command, "--json", files / "link.json", "--per-query", "/dev/null").exit_code == 0
+    assert run(*command, "-o", files / "link.json", "-o", "csv=/dev/null").exit_code == 0
     assert (files / "link.json").is_symlink()
     assert json.loads((files / "target.json").read_text())
     assert not Path("/dev/null").is_file()
     for folder in (".", "/"):
-        result = run(*command, "--json", folder)
+        result = run(*command, "-o", folder)
         assert result.exit_code == 2
         assert "Traceback" not in result.output
 
@@ -310,30 +309,8 @@ def test_a_conversion_warns_about_what_it_loses(files):
     assert "r.trec: 1 queries" in output_of(result)
 
 
-def test_agree_compares_two_runs(files):
-    result = run("agree", files / "good.trec", files / "half.trec", "--per-query", files / "a.csv")
-    assert result.exit_code == 0
-    assert "kendall_distance 1.0000 1 0 the same order" in output_of(result)
-    assert "queries that only good has, left out: 1" in output_of(result)
-    header, row = (files / "a.csv").read_text().splitlines()
-    assert header == "query_id,kendall_distance,spearman,rbo,rbo_lowest,rbo_residual,overlap"
-    query_id, distance, rho, *values = row.split(",")
-    # [a] against [x, a]: spearman is undefined for a single shared document.
-    assert (query_id, distance, rho) == ("q1", "1.0", "")
-    # RBO at p = 0.9. Lowest: a is the only shared document at each depth d >= 2, with an agreement
-    # of 1/d. Highest: the lists are equal from depth 2 on.
-    lowest = (1 - 0.9) / 0.9 * (-math.log(1 - 0.9) - 0.9)
-    extrapolated = (1 - 0.9) / 0.9 * (1 / 2 * 0.9**2) + 1 / 2 * 0.9**2
-    expected = [extrapolated, lowest, 0.9 - lowest, 1 / 2]
-    assert list(map(float, values)) == pytest.approx(expected, abs=1e-12)
-    for options in (["-k", "0"], ["-p", "2"], ["--ties", "best"]):
-        refused = run("agree", files / "good.trec", files / "half.trec", *options)
-        assert refused.exit_code == 2
-        assert refused.stderr.startswith("error: ")
-
-
 def test_no_result_is_written_after_an_error(files):
-    result = run("evaluate", files / "qrels.trec", files / "x.trec", "--json", files / "r.json")
+    result = run("evaluate", files / "qrels.trec", files / "x.trec", "-o", files / "r.json")
     assert result.exit_code == 2
     assert not (files / "r.json").exists()
 
@@ -353,20 +330,22 @@ def test_markup_in_names_is_printed_as_text(files):
 
 
 def test_the_measures_are_listed_and_explained():
-    listed = run("measures")
+    listed = run("list", "measures")
     for name in ("nDCG", "R_cap", "RBP_residual", "num_nonrel_judged_ret"):
         assert name in listed.output
     for name in ("ndcg_cut_10", "NDCG", "nDCG@5"):
-        description = run("measures", name)
+        description = run("list", "measures", name)
         assert description.exit_code == 0
         assert "Järvelin and Kekäläinen" in description.output
-    assert "no cutoff" in run("measures", "Rprec").output
-    assert "parameters: recall, rel, rounding, judged_only" in run("measures", "iprec").output
-    assert run("measures", "nope").exit_code == 2
+    assert "no cutoff" in run("list", "measures", "Rprec").output
+    assert (
+        "parameters: recall, rel, rounding, judged_only" in run("list", "measures", "iprec").output
+    )
+    assert run("list", "measures", "nope").exit_code == 2
 
 
 def test_the_demo_evaluates_two_systems(tmp_path):
-    result = run("demo", "--html", tmp_path / "demo.html")
+    result = run("demo", "-o", tmp_path / "demo.html")
     assert result.exit_code == 0
     assert "bm25 0.6665" in output_of(result)
     assert "bm25-plain 0.4887" in output_of(result)
@@ -416,9 +395,9 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
         for system, file in zip(("good", "plain"), demo.RUNS, strict=True):
             (runs / system).mkdir(parents=True, exist_ok=True)
             (runs / system / f"{name}.trec").write_bytes(file.read_bytes())
-    tables = {kind: tmp_path / f"table.{kind}" for kind in ("markdown", "latex", "csv", "json")}
-    options = [text for kind, path in tables.items() for text in (f"--{kind}", str(path))]
-    result = run("bench", sets, runs, "--out", out, "--bm25", "--mteb", out / "m", *options)
+    tables = {kind: tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")}
+    options = [text for kind, path in tables.items() for text in ("-o", str(path))]
+    result = run("bench", sets, runs, "--keep", out, "--bm25", "--mteb", out / "m", *options)
     assert result.exit_code == 0, result.output
     assert "BM25 (Anserini)" in result.output
     assert "0.3970" in result.output
@@ -426,27 +405,27 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
     assert (
         tables["csv"].read_text().startswith("nDCG@10,good,plain,BM25 (Anserini),warning\narguana,")
     )
-    assert tables["markdown"].read_text().startswith("| nDCG@10")
-    assert r"\toprule" in tables["latex"].read_text()
+    assert tables["md"].read_text().startswith("| nDCG@10")
+    assert r"\toprule" in tables["tex"].read_text()
     assert set(json.loads(tables["json"].read_text())["results"]) == {"good", "plain"}
     assert (out / "m/good/ArguAna.json").exists()
     assert (out / "arguana/plain/result.json").exists()
-    assert "Anserini" in tables["markdown"].read_text()
+    assert "Anserini" in tables["md"].read_text()
     # Hidden and unrelated files are not read as data sets or runs.
     (sets / "README.txt").write_text("notes")
     for folder in (sets, runs, runs / "good"):
         (folder / ".DS_Store").write_bytes(b"\0")
     (runs / "good" / "one.log").write_text("notes")
-    repeated = run("bench", sets, runs, "--out", out)
+    repeated = run("bench", sets, runs, "--keep", out)
     assert repeated.exit_code == 0, repeated.output
     assert "plain" in repeated.output
     # A failure changes the exit code.
     (runs / "plain" / "one.trec").unlink()
-    failed = run("bench", sets, runs, "--out", out)
+    failed = run("bench", sets, runs, "--keep", out)
     assert failed.exit_code == 1
     assert "no run file for one" in failed.output
     # Two run files instead of folders, one data set, and another measure.
-    result = run("bench", demo.FOLDER, *demo.RUNS, "--out", out, "-m", "MRR@10")
+    result = run("bench", demo.FOLDER, *demo.RUNS, "--keep", out, "-m", "MRR@10")
     assert result.exit_code == 0, result.output
     assert "bm25-plain" in result.output
     assert "Anserini" not in result.output
@@ -466,9 +445,12 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
         ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),
         ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "add --compare"),
         ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
-        ((demo.FOLDER, demo.RUNS[0], "--csv", demo.RUNS[0]), "is named twice on this command"),
+        (
+            (demo.FOLDER, demo.RUNS[0], "-o", f"csv={demo.RUNS[0]}"),
+            "is named twice on this command",
+        ),
     ):
-        result = run("bench", *arguments, "--out", tmp_path / "out")
+        result = run("bench", *arguments, "--keep", tmp_path / "out")
         assert result.exit_code == 2, result.output
         assert problem in result.output
 
@@ -476,20 +458,20 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
 def test_a_comparison_that_lacks_a_result_says_why_the_system_failed(tmp_path):
     other = tmp_path / "other.trec"
     other.write_text("z Q0 d1 1 1.0 t\n")
-    result = run("bench", demo.FOLDER, demo.RUNS[0], other, "--compare", "--out", tmp_path / "out")
+    result = run("bench", demo.FOLDER, demo.RUNS[0], other, "--compare", "--keep", tmp_path / "out")
     assert result.exit_code == 2
     assert "Without a result are other: 'demo'" in result.output
     assert "other, demo: failed with QueryMismatchError" in result.output
 
 
 def test_the_data_sets_are_listed_and_explained():
-    listed = run("datasets")
+    listed = run("list", "datasets")
     assert listed.exit_code == 0
     assert "webis-touche2020" in listed.output
     assert "drop identical ids" in listed.output
-    description = run("datasets", "msmarco")
+    description = run("list", "datasets", "msmarco")
     assert "split: dev" in description.output
     assert "TREC-DL 2019" in description.output
-    unknown = run("datasets", "scifat")
+    unknown = run("list", "datasets", "scifat")
     assert unknown.exit_code == 2
     assert "did you mean scifact" in unknown.output

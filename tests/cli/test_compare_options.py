@@ -50,7 +50,7 @@ def output_of(result):
 
 def test_draws_seed_and_interval_are_those_of_python(tmp_path):
     saved = tmp_path / "c.json"
-    options = ["--draws", "999", "--seed", "4", "--interval", "percentile", "--json", saved]
+    options = ["--draws", "999", "--seed", "4", "--interval", "percentile", "-o", saved]
     assert run(*COMPARE, *options).exit_code == 0
     expected = compare_runs(
         QRELS, RUNS, baseline="bm25-plain", draws=999, rng=4, interval="percentile"
@@ -110,7 +110,7 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
             options += [request] if plain else ["--slices", request]
         saved = tmp_path / "c.json"
         command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "99"]
-        result = run(*command, *options, "--json", saved)
+        result = run(*command, *options, "-o", saved)
         assert result.exit_code == 0, result.output
         results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
         expected = compare_slices(results, expected_columns, "bm25", draws=99)
@@ -121,10 +121,10 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
 
 def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tmp_path):
     saved = tmp_path / "saved.json"
-    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
     labels = tmp_path / "labels.csv"
     labels.write_text("query_id,half\n" + "".join(f"q{n:02},{n % 2 == 0}\n" for n in range(1, 31)))
-    options = ["--slices", labels, "--csv", tmp_path / "c.csv", "--markdown", tmp_path / "c.md"]
+    options = ["--slices", labels, "-o", tmp_path / "c.csv", "-o", tmp_path / "c.md"]
     result = run("compare", saved, *options)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "c.slices.csv").read_text().startswith("column,slice,slice_queries,measure")
@@ -155,7 +155,7 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--allow-missing"], "add --gate MEASURE"),
         (["--interval", "x"], "--interval x is not known"),
         (["--draws", "0"], "draws"),
-        (["--json", "c.json", "--slices", "relevant", "--csv", "c.slices.json"], "named twice"),
+        (["-o", "c.json", "--slices", "relevant", "-o", "c.slices.json"], "named twice"),
     ],
 )
 def test_senseless_options_are_one_clear_line_and_exit_code_2(
@@ -175,7 +175,7 @@ def test_senseless_options_are_one_clear_line_and_exit_code_2(
 
 def test_slices_that_need_judgements_or_texts_say_so_without_them(tmp_path):
     saved, qrels = tmp_path / "saved.json", tmp_path / "qrels.tsv"
-    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
     shutil.copy(demo.FOLDER / "qrels" / "test.tsv", qrels)
     for arguments, problem in (
         (["compare", saved, "--slices", "relevant"], "give them and runs, not saved results"),
@@ -220,7 +220,7 @@ def test_a_folder_of_saved_results_stands_for_its_files_in_the_order_of_their_st
     outputs = [tmp_path / "of_folder.json", tmp_path / "of_files.json"]
     files = [folder / "step-500.json", folder / "step-1000.json"]
     for inputs, output in zip(([folder], files), outputs, strict=True):
-        result = run("compare", *inputs, "--steps", r"step-(\d+)", "--json", output)
+        result = run("compare", *inputs, "--steps", r"step-(\d+)", "-o", output)
         assert result.exit_code == 0, result.output
     assert Comparison.load(outputs[0]).systems == ("step-500", "step-1000")
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
@@ -247,7 +247,7 @@ def saved_steps(folder, names=("step-100", "step-2000")):
 def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, arguments):
     folder, output = saved_steps(tmp_path / "results"), tmp_path / "c.json"
     inputs = [folder if argument == "FOLDER" else argument for argument in arguments]
-    result = run("compare", "--json", output, *inputs)
+    result = run("compare", "-o", output, *inputs)
     assert result.exit_code == 0, result.output
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == [100, 2000]
@@ -266,7 +266,7 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
 )
 def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names, steps):
     folder, output = saved_steps(tmp_path / "results", names), tmp_path / "c.json"
-    result = run("compare", folder, "--steps", "--json", output)
+    result = run("compare", folder, "--steps", "-o", output)
     assert result.exit_code == 0, result.output
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == steps
@@ -289,10 +289,10 @@ def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
     for step, run_file in ((100, PLAIN), (200, BM25)):
         shutil.copy(run_file, tmp_path / f"step{step}.trec")
     files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
-    options = ["--csv", tmp_path / "c.csv", "--json", tmp_path / "c.json"]
+    options = ["-o", tmp_path / "c.csv", "-o", tmp_path / "c.json"]
     result = run(
         "compare", demo.FOLDER, *files, "--steps", r"step(\d+)", *options,
-        "--markdown", tmp_path / "c.md",
+        "-o", tmp_path / "c.md",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     results = {
@@ -333,8 +333,8 @@ def test_a_pattern_of_steps_that_fits_badly_is_answered_with_the_remedy_of_the_c
 def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
     comparison = compare_runs(QRELS, RUNS, ["nDCG@10"], baseline="bm25")
     checks = check_gate(comparison, floors={"nDCG@10": 0.45})
-    targets = {kind: tmp_path / f"c.{kind}" for kind in ("json", "markdown", "html", "junit")}
-    options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
+    targets = {kind: tmp_path / f"c.{kind}" for kind in ("json", "md", "html", "xml")}
+    options = [text for kind, path in targets.items() for text in ("-o", str(path))]
     result = run(
         "compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25", "--gate", "nDCG@10",
         "--floor", "nDCG@10=0.45", *options,
@@ -343,12 +343,12 @@ def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
     loaded = Comparison.load(targets["json"])
     assert list(loaded.gate) == checks
     assert [check.outcome for check in checks] == ["failed", "passed"]
-    assert loaded.to_markdown() in targets["markdown"].read_text()
+    assert loaded.to_markdown() in targets["md"].read_text()
     for check in checks:
         assert f"gate {check.outcome}: {check.reason}" in output_of(result)
-        for kind in ("markdown", "html", "junit"):
+        for kind in ("md", "html", "xml"):
             assert check.reason in targets[kind].read_text()
-    assert "**Gate failed**" in targets["markdown"].read_text()
+    assert "**Gate failed**" in targets["md"].read_text()
     assert "Gate failed" in targets["html"].read_text()
 
 
@@ -377,16 +377,16 @@ def test_the_exit_code_is_0_1_or_2(tmp_path):
 
 def test_a_floor_is_checked_with_one_run_or_one_saved_result(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("evaluate", demo.FOLDER, BM25, "--json", "saved.json").exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, "-o", "saved.json").exit_code == 0
     for inputs in ([demo.FOLDER, BM25], ["saved.json"]):
         for floor, code, outcome in (("0.6", 0, "passed"), ("0.9", 1, "failed")):
-            result = run("compare", *inputs, "--floor", f"nDCG@10={floor}", "--junit", "gate.xml",
-                         "--markdown", "gate.md")  # fmt: skip
+            result = run("compare", *inputs, "--floor", f"nDCG@10={floor}", "-o", "gate.xml",
+                         "-o", "gate.md")  # fmt: skip
             assert result.exit_code == code, result.output
             assert f"gate {outcome}: bm25: mean nDCG@10 0.6665 (" in output_of(result)
             assert "bm25 against the floor" in (tmp_path / "gate.xml").read_text()
             assert f"**Gate {outcome}**" in (tmp_path / "gate.md").read_text()
-        for options in (["--floor", "nDCG@10=45"], ["--floor", "nDCG@10=0.6", "--csv", "c.csv"]):
+        for options in (["--floor", "nDCG@10=45"], ["--floor", "nDCG@10=0.6", "-o", "c.csv"]):
             assert run("compare", *inputs, *options).exit_code == 2
         message = output_of(run("compare", *inputs, "--floor", "nDCG@10=0.6", "--gate", "MRR"))
         assert "--gate needs two systems or more" in message
@@ -423,9 +423,9 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
         "--alpha",
         "0.1",
     ]
-    targets = {kind: tmp_path / f"t.{kind}" for kind in ("json", "csv", "markdown")}
-    written = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
-    out = ["--out", tmp_path / "out"]
+    targets = {kind: tmp_path / f"t.{kind}" for kind in ("json", "csv", "md")}
+    written = [text for kind, path in targets.items() for text in ("-o", str(path))]
+    out = ["--keep", tmp_path / "out"]
     result = run("bench", *benchmark, *options, "--hierarchical", *written, *out)
     assert result.exit_code == 0, result.output
     by_system = {
@@ -439,7 +439,7 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
     assert loaded.differences == expected.differences
     for sentence, _ in expected.verdict_sentences():
         assert sentence in result.output
-        assert sentence in targets["markdown"].read_text()
+        assert sentence in targets["md"].read_text()
     assert (tmp_path / "t.compare.csv").read_text().startswith("system,against,difference")
     (benchmark[1] / "plain" / "one.trec").unlink()
     assert run("bench", *benchmark, "--compare", *out).exit_code == 2
@@ -450,7 +450,7 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
 
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):
     for option in (["--baseline", "plain"], ["--hierarchical"], ["--seed", "0"]):
-        result = run("bench", *benchmark, *option, "--out", tmp_path / "out")
+        result = run("bench", *benchmark, *option, "--keep", tmp_path / "out")
         assert result.exit_code == 2
         assert "add --compare" in output_of(result)
 

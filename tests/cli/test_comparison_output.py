@@ -67,7 +67,7 @@ def test_the_verdict_is_printed_before_the_tables(files, terminal):
 
 
 def test_the_evidence_unjudged_documents_and_likeness_are_printed_with_detail_only(files):
-    titles = ("The evidence", "What unjudged documents could change", "How alike")
+    titles = ("The evidence", "What unjudged documents could change", "Ranking similarity")
     brief = run("compare", *files[:3], *MEASURES).stdout
     assert not [title for title in titles if title in brief]
     assert "--detail shows" in brief
@@ -110,7 +110,7 @@ def test_every_query_is_written_with_its_text_and_a_pair_names_those_that_lost_m
     from beir_eval.cli import demo  # noqa: PLC0415
 
     output = tmp_path / "queries.csv"
-    result = run("compare", demo.FOLDER, *sorted(demo.RUNS)[:2], "--per-query", output)
+    result = run("compare", demo.FOLDER, *sorted(demo.RUNS)[:2], "-o", f"queries={output}")
     assert result.exit_code == 0, result.output
     rows = list(csv.DictReader(output.open(encoding="utf-8")))
     assert len(rows) == 30

@@ -44,7 +44,7 @@ def run(*arguments):
 
 @pytest.mark.parametrize("reading", [[], ["--stream"]])
 def test_evaluate_leaves_identical_ids_out_and_every_output_says_so(folder, reading):
-    written = ["--markdown", "t.md", *([] if reading else ["--json", "t.json"])]
+    written = ["-o", "t.md", *([] if reading else ["-o", "t.json"])]
     output = run("evaluate", "arguana", "a.trec", "b.trec", "-m", "MRR", *reading, *written)
     assert "a 1.0000" in output
     assert output.count(DROPPED) == 1
@@ -80,7 +80,7 @@ def test_evaluate_takes_the_official_split_and_a_stated_one_is_not_commented(fol
 
 
 def test_compare_follows_the_conventions_and_every_output_says_so(folder):
-    options = ["-m", "MRR", "--markdown", "c.md", "--json", "c.json", "--html", "c.html"]
+    options = ["-m", "MRR", "-o", "c.md", "-o", "c.json", "-o", "c.html"]
     output = run("compare", "arguana", "a.trec", "b.trec", *options)
     assert "1.0000" in output
     assert output.count(DROPPED) == 1
@@ -96,12 +96,12 @@ def test_compare_follows_the_conventions_and_every_output_says_so(folder):
 
 def test_a_report_of_the_official_split_has_its_texts(folder):
     (folder / "msmarco/qrels/test.tsv").unlink()
-    run("evaluate", "msmarco", "a.trec", "--html", "r.html")
+    run("evaluate", "msmarco", "a.trec", "-o", "r.html")
 
 
 def test_the_options_are_refused_for_saved_results(folder):
-    run("evaluate", "arguana", "a.trec", "--json", "a.json")
-    run("evaluate", "arguana", "b.trec", "--json", "b.json")
+    run("evaluate", "arguana", "a.trec", "-o", "a.json")
+    run("evaluate", "arguana", "b.trec", "-o", "b.json")
     run("compare", "a.json", "b.json")
     for option in ("--keep-identical-ids", "--drop-identical-ids"):
         refused = CliRunner().invoke(app, ["compare", "a.json", "b.json", option])

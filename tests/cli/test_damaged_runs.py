@@ -64,18 +64,18 @@ def test_the_error_follows_the_warnings(folder):
 
 def test_outputs_hold_the_others_and_texts_name_the_damaged_run(folder):
     (folder / "runs/b.run").write_text("nonsense\n")
-    written = {kind: f"out.{kind}" for kind in ("json", "markdown", "latex", "per-query")}
-    options = [text for kind, path in written.items() for text in (f"--{kind}", path)]
+    written = {kind: f"out.{kind}" for kind in ("json", "md", "tex", "csv")}
+    options = [text for kind, path in written.items() for text in ("-o", path)]
     result = run("evaluate", "q.trec", "runs", "-m", "MRR", *options)
     assert result.exit_code == 2
     assert [row["name"] for row in json.loads((folder / "out.json").read_text())] == ["a", "c"]
-    assert "b,q1" not in (folder / "out.per-query").read_text()
-    for kind in ("markdown", "latex"):
+    assert "b,q1" not in (folder / "out.csv").read_text()
+    for kind in ("md", "tex"):
         text = (folder / written[kind]).read_text()
         assert "1 of 3 runs was not evaluated: runs/b.run, line 1" in text
     assert all(
         line.startswith("%")
-        for line in (folder / "out.latex").read_text().splitlines()
+        for line in (folder / "out.tex").read_text().splitlines()
         if "not evaluated" in line
     )
 
@@ -91,7 +91,7 @@ def test_several_damaged_runs_have_a_line_each(folder):
 def test_nothing_is_written_or_printed_if_no_run_can_be_evaluated(folder):
     for name in ("a", "b", "c"):
         (folder / f"runs/{name}.run").write_text("nonsense\n")
-    result = run("evaluate", "q.trec", "runs", "--json", "out.json")
+    result = run("evaluate", "q.trec", "runs", "-o", "out.json")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith(
@@ -144,9 +144,9 @@ def test_a_benchmark_evaluates_the_others_and_names_the_damaged_file_last(
 ):
     file = benchmark[1] / "plain" / "two.trec"
     file.write_text(content)
-    written = {kind: tmp_path / f"t.{kind}" for kind in ("json", "markdown", "latex", "csv")}
-    options = [text for kind, path in written.items() for text in (f"--{kind}", path)]
-    result = run("bench", *benchmark, "--out", tmp_path / "out", *options)
+    written = {kind: tmp_path / f"t.{kind}" for kind in ("json", "md", "tex", "csv")}
+    options = [text for kind, path in written.items() for text in ("-o", path)]
+    result = run("bench", *benchmark, "--keep", tmp_path / "out", *options)
     assert result.exit_code == 2, result.output
     assert "n/a" in result.stdout
     last = result.stderr.splitlines()[-1]
@@ -160,12 +160,12 @@ def test_a_benchmark_evaluates_the_others_and_names_the_damaged_file_last(
     assert EvaluationResult.load(tmp_path / "out/two/good/result.json").name == "good"
     # Once the file is repaired, the same command completes.
     shutil.copy(benchmark[1] / "plain" / "one.trec", file)
-    assert run("bench", *benchmark, "--out", tmp_path / "out").exit_code == 0
+    assert run("bench", *benchmark, "--keep", tmp_path / "out").exit_code == 0
 
 
 def test_a_data_set_without_a_run_file_is_no_damaged_file(benchmark, tmp_path):
     (benchmark[1] / "plain" / "two.trec").unlink()
-    result = run("bench", *benchmark, "--out", tmp_path / "out")
+    result = run("bench", *benchmark, "--keep", tmp_path / "out")
     assert result.exit_code == 1
     assert "not evaluated" not in result.stderr
 
@@ -182,7 +182,7 @@ def test_a_benchmark_names_the_file_in_the_failure_of_its_system(benchmark, tmp_
 def test_a_comparison_over_data_sets_refuses_a_damaged_file_and_names_it(benchmark, tmp_path):
     file = benchmark[1] / "plain" / "two.trec"
     file.write_text("z Q0 a 1 2 t\n")
-    result = run("bench", *benchmark, "--compare", "--out", tmp_path / "out")
+    result = run("bench", *benchmark, "--compare", "--keep", tmp_path / "out")
     assert result.exit_code == 2
     assert str(file) in result.stderr
     assert result.stdout == ""

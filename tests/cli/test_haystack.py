@@ -61,7 +61,7 @@ def output_of(result):
 
 def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_path):
     saved, per_query, as_json = (tmp_path / name for name in ("r.trec", "q.csv", "r.json"))
-    options = ["--save-run", saved, "--per-query", per_query, "--json", as_json]
+    options = ["--save-run", saved, "-o", per_query, "-o", as_json]
     result = run(pipeline_file, demo.FOLDER, "--index", *MEASURES, *options)
     assert result.exit_code == 0, result.output
     store = InMemoryDocumentStore()
@@ -245,7 +245,7 @@ def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file
 
 
 def test_the_demo_compares_two_pipelines(tmp_path):
-    result = RUNNER.invoke(app, ["demo", "--html", str(tmp_path / "demo.html")])
+    result = RUNNER.invoke(app, ["demo", "-o", str(tmp_path / "demo.html")])
     assert result.exit_code == 0
     assert "Two Haystack pipelines" in output_of(result)
     # The number depends on the BM25 of the installed Haystack.
@@ -366,7 +366,7 @@ def hybrid_files(tmp_path, monkeypatch):
 
 
 def test_the_stages_of_a_pipeline_are_printed_and_written(hybrid_files):
-    options = ["--index", "--stages", "--json", "r.json", "--markdown", "r.md"]
+    options = ["--index", "--stages", "-o", "r.json", "-o", "r.md"]
     result = run("p.yaml", demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
     staged = StagedResult.load(hybrid_files / "r.stages.json")
@@ -380,7 +380,7 @@ def test_the_stages_of_a_pipeline_are_printed_and_written(hybrid_files):
 
 
 def test_each_of_several_pipelines_has_its_stages_and_only_the_last_ones_are_compared(hybrid_files):
-    result = run("p.yaml", "q.yaml", demo.FOLDER, "--index", "--stages", "--json", "r.json")
+    result = run("p.yaml", "q.yaml", demo.FOLDER, "--index", "--stages", "-o", "r.json")
     assert result.exit_code == 0, result.output
     assert output_of(result).count("ranker vs bm25") == 2
     for name in ("p", "q"):

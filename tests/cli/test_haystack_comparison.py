@@ -76,7 +76,7 @@ def runs_in(folder, *names):
 
 
 def test_two_pipelines_are_compared_as_their_saved_runs_are(deep_and_shallow, tmp_path):
-    options = ["--save-run", "runs", "--json", "r.json", "--markdown", "r.md", "-m", "nDCG@10"]
+    options = ["--save-run", "runs", "-o", "r.json", "-o", "r.md", "-m", "nDCG@10"]
     result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "-m", "MRR@10", *DRAWS)
     assert result.exit_code == 0, result.output
     runs = runs_in(tmp_path / "runs", "deep", "shallow")
@@ -104,7 +104,7 @@ def test_three_pipelines_are_compared_with_the_baseline_on_ndcg_at_10_by_default
     deep_and_shallow, tmp_path
 ):
     best = write_pipeline(tmp_path / "best.yaml", top_k=1)
-    options = ["--index", "--baseline", "shallow", "--json", "r.json", "--margin", "0.2", *DRAWS]
+    options = ["--index", "--baseline", "shallow", "-o", "r.json", "--margin", "0.2", *DRAWS]
     result = run(*deep_and_shallow, best, demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
     comparison = Comparison.load(tmp_path / "r.compare.json")
@@ -121,7 +121,7 @@ def test_the_options_of_a_comparison_are_those_of_compare(deep_and_shallow, tmp_
     (tmp_path / "topics.tsv").write_text("\n".join(["query_id\ttopic", *rows]))
     options = ["--test", "t", "--correction", "bonferroni", "--interval", "t", "--alpha", "0.1"]
     options += ["--clusters", "topics.tsv", "--seed", "3", "--save-run", "runs", "--detail"]
-    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "--json", "r.json")
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "-o", "r.json")
     assert result.exit_code == 0, result.output
     expected = compare_runs(
         DATASET,
@@ -150,7 +150,7 @@ def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path
 def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp_path):
     deep, shallow = deep_and_shallow
     gate = ["--index", "--gate", "nDCG@10", "--allow-unequal-depth", *DRAWS]
-    result = run(deep, shallow, demo.FOLDER, *gate, "--junit", "gate.xml", "--save-run", "runs")
+    result = run(deep, shallow, demo.FOLDER, *gate, "-o", "gate.xml", "--save-run", "runs")
     assert result.exit_code == 1
     runs = runs_in(tmp_path / "runs", "deep", "shallow")
     comparison = compare_runs(DATASET, runs, "nDCG@10", baseline="deep", draws=999)
@@ -164,7 +164,7 @@ def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp
 
 
 def test_the_level_of_relevance_reaches_means_verdicts_and_gate(deep_and_shallow, tmp_path):
-    names = ["-m", "MRR@10", "--gate", "MAP", "--allow-unequal-depth", "--json", "r.json"]
+    names = ["-m", "MRR@10", "--gate", "MAP", "--allow-unequal-depth", "-o", "r.json"]
     result = run(*deep_and_shallow, demo.FOLDER, "--index", *DRAWS, *names, "--rel", "1")
     measures = ["MRR(rel=1)@10", "MAP(rel=1)"]
     assert json.loads((tmp_path / "r.json").read_text())[0]["measures"] == measures
@@ -213,7 +213,7 @@ def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path)
     store = InMemoryDocumentStore(index="two-outputs")
     both = write_pipeline(tmp_path / "both.yaml", store=store, then=Varying())
     outputs = ["--documents-from", "last.documents", "--documents-from"]
-    options = ["--index", "--json", "r.json", "-m", "MRR", *DRAWS]
+    options = ["--index", "-o", "r.json", "-m", "MRR", *DRAWS]
     # The retriever's output is used by another component, but the journal says what was chosen.
     result = run(
         both, varying, demo.FOLDER, *outputs, "both=retriever.documents", *options,
@@ -288,7 +288,7 @@ def test_pipelines_of_one_file_name_are_named_by_folder_or_by_the_option(tmp_pat
 
 def test_the_report_has_the_comparison(deep_and_shallow, tmp_path):
     pytest.importorskip("jinja2")
-    result = run(*deep_and_shallow, demo.FOLDER, "--index", "--html", "report.html", *DRAWS)
+    result = run(*deep_and_shallow, demo.FOLDER, "--index", "-o", "report.html", *DRAWS)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "report.html").read_text()
     assert "shallow is worse than deep" in page
@@ -301,7 +301,7 @@ def test_the_report_has_the_comparison(deep_and_shallow, tmp_path):
 
 def test_repeats_are_a_sample_of_the_runs_of_a_pipeline(deep_and_shallow, varying, tmp_path):
     options = ["--repeats", "3", "--deterministic", "deep", "-m", "nDCG@10", *DRAWS]
-    saving = ["--save-run", "runs", "--json", "r.json"]
+    saving = ["--save-run", "runs", "-o", "r.json"]
     result = run(deep_and_shallow[0], varying, demo.FOLDER, "--index", *options, *saving)
     assert result.exit_code == 0, result.output
     names = ["varying_1", "varying_2", "varying_3"]
@@ -338,7 +338,7 @@ def test_repeats_that_are_equal_are_said_to_be(deep_and_shallow):
 
 
 def test_one_pipeline_with_repeats_shows_means_and_spread_and_compares_nothing(varying, tmp_path):
-    options = ["--index", "--repeats", "2", "--save-run", "runs", "--json", "r.json"]
+    options = ["--index", "--repeats", "2", "--save-run", "runs", "-o", "r.json"]
     result = run(varying, demo.FOLDER, *options, "-m", "MRR")
     assert result.exit_code == 0, result.output
     means = [
@@ -367,7 +367,7 @@ def test_each_pipeline_but_the_baseline_is_a_look_in_the_ledger(
     common = ["--index", "-m", "nDCG@10", "--ledger", ledger]
     first = run(deep, shallow, demo.FOLDER, *common, "--looks", "4", *DRAWS, "--save-run", "runs")
     assert first.exit_code == 0, first.output
-    second = run(recorded, demo.FOLDER, *common, "--json", "r.json")
+    second = run(recorded, demo.FOLDER, *common, "-o", "r.json")
     assert second.exit_code == 0, second.output
     results = [
         evaluate(DATASET, saved, "nDCG@10", name=name, fingerprint=True)
@@ -428,7 +428,7 @@ def test_a_look_that_is_refused_is_not_shown(deep_and_shallow, recorded, ledger)
     deep, shallow = deep_and_shallow
     common = ["--index", "-m", "nDCG@10", "--ledger", ledger, *DRAWS]
     assert run(deep, shallow, demo.FOLDER, *common).exit_code == 0
-    refused = run(recorded, demo.FOLDER, *common, "--name", "shallow", "--json", "r.json")
+    refused = run(recorded, demo.FOLDER, *common, "--name", "shallow", "-o", "r.json")
     assert refused.exit_code == 2
     assert "step 'shallow' is recorded with other scores" in output_of(refused)
     assert "0." not in refused.stdout
@@ -454,7 +454,7 @@ WRONG = {
     ),
     "a floor that nothing reaches": (["--floor", "MRR=2"], "the floor of MRR must be between"),
     "a gate with a number": (["--gate", "MRR=0.5"], "--floor MRR=0.5 sets the lowest mean"),
-    "a report of nothing": (["--junit", "j.xml"], "add --gate MEASURE"),
+    "a report of nothing": (["-o", "j.xml"], "add --gate MEASURE"),
     "looks without a ledger": (["--looks", "5"], "add --ledger FILE"),
     "a ledger of two measures": (
         ["--ledger", "l", "-m", "MRR", "-m", "MAP"],

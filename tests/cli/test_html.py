@@ -1,4 +1,4 @@
-"""``--html`` writes the same report as Python does, or no file at all."""
+"""``-o r.html`` writes the same report as Python does, or no file at all."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def check_texts(part):
 
 def test_compare_writes_texts_rankings_and_provenance(tmp_path):
     html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "--html", html)
+    result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "-o", html)
     assert result.exit_code == 0, result.output
     [part] = report_data(html)["parts"]
     check_texts(part)
@@ -46,8 +46,8 @@ def test_compare_writes_texts_rankings_and_provenance(tmp_path):
 
 def test_compare_of_saved_results_writes_a_report_too(tmp_path):
     saved, html = tmp_path / "saved.json", tmp_path / "r.html"
-    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
-    assert run("compare", saved, "--html", html).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
+    assert run("compare", saved, "-o", html).exit_code == 0
     [part] = report_data(html)["parts"]
     assert part["measures"] == ["MRR"]
     assert part["has_rankings"] is False
@@ -57,7 +57,7 @@ def test_a_report_is_written_even_if_the_gate_fails(tmp_path):
     html = tmp_path / "r.html"
     result = run(
         *("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25"),
-        *("--gate", "nDCG@10", "--html", html),
+        *("--gate", "nDCG@10", "-o", html),
     )
     assert result.exit_code == 1
     assert report_data(html)["parts"]
@@ -73,7 +73,7 @@ def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
         (tmp_path / f"step{step}.trec").write_bytes(BM25.read_bytes())
     files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
     html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, *files, "--html", html, "--steps", r"step(\d+)")
+    result = run("compare", demo.FOLDER, *files, "-o", html, "--steps", r"step(\d+)")
     assert result.exit_code == 0, result.output
     rows = report_data(html)["figures"]["curve-0"]["datasets"]["rows"]
     assert [row["step"] for row in rows] == [100, 200]
@@ -82,7 +82,7 @@ def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--html", "r.html", "--steps", "("], "no regular expression"),
+        (["-o", "r.html", "--steps", "("], "no regular expression"),
         (["--steps", r"step(\d+)"], "finds a step in 0 of the names"),
     ],
 )
@@ -96,17 +96,17 @@ def test_a_curve_that_cannot_be_drawn_is_an_error(tmp_path, monkeypatch, options
 
 def test_evaluate_writes_a_report_of_one_system_or_several(tmp_path):
     html = tmp_path / "r.html"
-    assert run("evaluate", demo.FOLDER, BM25, "--html", html).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, "-o", html).exit_code == 0
     [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["pair"] == [0, None]
-    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "--html", html).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-o", html).exit_code == 0
     assert report_data(html)["parts"][0]["pair"] == [1, 0]
 
 
 def test_evaluate_saves_no_rankings_without_a_report(tmp_path):
     saved = tmp_path / "saved.json"
-    assert run("evaluate", demo.FOLDER, BM25, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, "-m", "MRR", "-o", saved).exit_code == 0
     [content] = json.loads(saved.read_text())
     assert EvaluationResult.model_validate(content).top is None
 
@@ -116,8 +116,7 @@ def test_judgements_without_texts_make_a_report_with_ids(tmp_path):
     (tmp_path / "run.trec").write_text("q1 Q0 a 1 2 t\nq2 Q0 x 1 2 t\n")
     html = tmp_path / "r.html"
     assert (
-        run("evaluate", tmp_path / "qrels.trec", tmp_path / "run.trec", "--html", html).exit_code
-        == 0
+        run("evaluate", tmp_path / "qrels.trec", tmp_path / "run.trec", "-o", html).exit_code == 0
     )
     [part] = report_data(html)["parts"]
     assert part["queries"] == [["q1", ""], ["q2", ""]]
@@ -128,13 +127,13 @@ def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path)
     folder, html = tmp_path / "set", tmp_path / "r.html"
     shutil.copytree(demo.FOLDER, folder)
     (folder / "corpus.jsonl").unlink()
-    result = run("evaluate", folder, BM25, "--html", html)
+    result = run("evaluate", folder, BM25, "-o", html)
     assert result.exit_code == 0
     assert "has no corpus: the report shows ids without texts" in " ".join(result.output.split())
     assert report_data(html)["parts"][0]["queries"][0][1] == ""
     html.unlink()
     (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{broken\n')
-    result = run("evaluate", folder, BM25, "--html", html)
+    result = run("evaluate", folder, BM25, "-o", html)
     assert result.exit_code == 2
     assert "corpus.jsonl, line 2" in " ".join(result.output.split())
     assert not html.exists()
@@ -143,16 +142,16 @@ def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path)
 def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
     folder, html = tmp_path / "msmarco", tmp_path / "r.html"  # BEIR evaluates msmarco on dev
     shutil.copytree(demo.FOLDER, folder)
-    assert run("evaluate", folder, BM25, "--split", "test", "--html", html).exit_code == 0
+    assert run("evaluate", folder, BM25, "--split", "test", "-o", html).exit_code == 0
     check_texts(report_data(html)["parts"][0])
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
-    assert run("evaluate", folder, BM25, "--html", html).exit_code == 0
+    assert run("evaluate", folder, BM25, "-o", html).exit_code == 0
     check_texts(report_data(html)["parts"][0])
 
 
 def test_a_report_path_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     for html, problem in ((tmp_path / "no" / "r.html", "make it first"), (tmp_path, "is a folder")):
-        result = run("evaluate", demo.FOLDER, BM25, "--html", html)
+        result = run("evaluate", demo.FOLDER, BM25, "-o", f"html={html}")
         assert result.exit_code == 2
         assert problem in " ".join(result.output.split())
         assert "0.6665" not in result.output
@@ -160,7 +159,7 @@ def test_a_report_path_that_cannot_be_written_is_refused_before_any_work(tmp_pat
 
 def test_compare_with_slices_shows_them_in_the_report(tmp_path):
     html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "--html", html)
+    result = run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "-o", html)
     assert result.exit_code == 0, result.output
     assert "Within slices of the queries" in html.read_text()
     rows = report_data(html)["figures"]["slices-0"]["datasets"]["rows"]
@@ -174,7 +173,7 @@ def test_compare_with_slices_shows_them_in_the_report(tmp_path):
 def test_bench_with_a_comparison_begins_its_report_with_the_verdict(tmp_path):
     html = tmp_path / "r.html"
     result = run(
-        *("bench", demo.FOLDER, BM25, PLAIN, "--out", tmp_path / "out", "--html", html),
+        *("bench", demo.FOLDER, BM25, PLAIN, "--keep", tmp_path / "out", "-o", html),
         *("--compare", "--baseline", "bm25-plain"),
     )
     assert result.exit_code == 0, result.output
@@ -184,15 +183,15 @@ def test_bench_with_a_comparison_begins_its_report_with_the_verdict(tmp_path):
 
 def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
     html, out = tmp_path / "r.html", tmp_path / "out"
-    result = run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html)
+    result = run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out, "-o", html)
     assert result.exit_code == 0, result.output
     [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["measures"][0] == "nDCG@10"
     # Existing results are used if they hold what a report needs, otherwise computed again.
     first_html = html.read_text()
-    assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out).exit_code == 0
-    assert run("bench", demo.FOLDER, BM25, PLAIN, "--out", out, "--html", html).exit_code == 0
+    assert run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out).exit_code == 0
+    assert run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out, "-o", html).exit_code == 0
     assert (
         report_data(html)["parts"]
         == json.loads(re.search(r'id="data">(.*?)</script>', first_html)[1])["parts"]
@@ -208,7 +207,7 @@ def test_haystack_writes_a_report(tmp_path):
     pipeline.add_component("retriever", retrievers.InMemoryBM25Retriever(store, top_k=20))
     (tmp_path / "bm25.yaml").write_text(pipeline.dumps())
     html = tmp_path / "r.html"
-    result = run("haystack", tmp_path / "bm25.yaml", demo.FOLDER, "--index", "--html", html)
+    result = run("haystack", tmp_path / "bm25.yaml", demo.FOLDER, "--index", "-o", html)
     assert result.exit_code == 0, result.output
     [part] = report_data(html)["parts"]
     check_texts(part)
@@ -238,9 +237,9 @@ def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeyp
     for command in (
         ["compare", demo.FOLDER, BM25, PLAIN],
         ["evaluate", demo.FOLDER, BM25],
-        ["bench", demo.FOLDER, BM25, "--out", tmp_path / "out"],
+        ["bench", demo.FOLDER, BM25, "--keep", tmp_path / "out"],
     ):
-        result = run(*command, "--html", tmp_path / "r.html")
+        result = run(*command, "-o", tmp_path / "r.html")
         assert result.exit_code == 2
         assert "beir-eval[report]" in result.output
         assert "0.6665" not in result.output
@@ -249,7 +248,9 @@ def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeyp
 
 def test_a_report_does_not_overwrite_an_input_file(tmp_path):
     (tmp_path / "bm25.trec").write_bytes(BM25.read_bytes())
-    result = run("evaluate", demo.FOLDER, tmp_path / "bm25.trec", "--html", tmp_path / "bm25.trec")
+    result = run(
+        "evaluate", demo.FOLDER, tmp_path / "bm25.trec", "-o", f"html={tmp_path / 'bm25.trec'}"
+    )
     assert result.exit_code == 2
     assert "named twice" in result.output
     assert (tmp_path / "bm25.trec").read_bytes() == BM25.read_bytes()
@@ -280,7 +281,7 @@ def test_compare_drops_documents_with_the_id_of_their_query(tmp_path):
 def test_real_runs_on_scifact_make_a_report_with_abstracts(realdata, tmp_path):
     html = tmp_path / "r.html"
     runs = [realdata / f"runs/scifact/{name}.trec" for name in ("deng_base", "deng_e5")]
-    result = run("compare", realdata / "scifact", *runs, "--baseline", "deng_base", "--html", html)
+    result = run("compare", realdata / "scifact", *runs, "--baseline", "deng_base", "-o", html)
     assert result.exit_code == 0, result.output
     text = html.read_text()
     assert "nDCG@10: deng_e5 is better than deng_base" in text

@@ -68,7 +68,7 @@ def test_a_checkpoint_that_is_recorded_already_is_printed_and_not_counted(ledger
 def test_show_prints_and_writes_all_looks(ledger, files, tmp_path):
     create(ledger, files, "step-0", "step-11", alternative="greater", looks="open")
     target, table = tmp_path / "looks.json", tmp_path / "looks.md"
-    shown = run("show", ledger, "--json", target, "--markdown", table)
+    shown = run("show", ledger, "-o", target, "-o", table)
     assert shown.exit_code == 0, shown.output
     opened = Ledger.open(ledger)
     for row in opened.to_table().rows:

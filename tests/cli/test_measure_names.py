@@ -47,7 +47,7 @@ def test_the_level_of_relevance_gives_the_numbers_of_trec_eval(realdata):
 
 def test_the_level_reaches_the_gate_and_the_floors_of_a_comparison(files):
     compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "-l", "2"]
-    failed = run(*compare, "--gate", "MRR", "--junit", "gate.xml", "--json", "c.json")
+    failed = run(*compare, "--gate", "MRR", "-o", "gate.xml", "-o", "c.json")
     assert failed.exit_code == 1, failed.output
     assert "gate failed: worse vs best: -0.5000 MRR(rel=2)" in output_of(failed)
     assert json.loads((files / "c.json").read_text())["measures"] == ["MRR(rel=2)"]
@@ -69,8 +69,8 @@ def test_two_floors_of_one_measure_at_the_level_are_refused(files):
 def test_with_saved_results_the_level_selects_measures_that_were_evaluated(files):
     for name, measures in (("both", "MRR,MRR(rel=2)"), ("one", "MRR")):
         evaluate = ["evaluate", "qrels.trec", "best.trec", "worse.trec", "-m", measures]
-        assert run(*evaluate, "--json", f"{name}.json").exit_code == 0
-    selected = run("compare", "both.json", "-l", "2", "--json", "c.json", "--gate", "MRR")
+        assert run(*evaluate, "-o", f"{name}.json").exit_code == 0
+    selected = run("compare", "both.json", "-l", "2", "-o", "c.json", "--gate", "MRR")
     assert selected.exit_code == 1
     assert json.loads((files / "c.json").read_text())["measures"] == ["MRR(rel=2)"]
     refused = run("compare", "one.json", "-m", "MRR", "-l", "2")
@@ -116,7 +116,7 @@ def test_lists_of_cutoffs_are_measures_of_every_command(files):
 
 def test_a_measure_is_printed_under_the_name_that_was_typed_and_saved_under_its_own(files):
     measures = ["-m", "Hits@10,hit_rate@1", "-m", "AP", "-m", "P@1", "-m", "ndcg_cut_5"]
-    result = run("evaluate", "qrels.trec", "best.trec", *measures, "--json", "r.json")
+    result = run("evaluate", "qrels.trec", "best.trec", *measures, "-o", "r.json")
     heading = "system Hits@10 * hit_rate@1 AP Precision@1 nDCG@5 *"
     assert heading in output_of(result)
     canonical = ["utility(other=0)@10", "Success@1", "MAP", "Precision@1", "nDCG@5"]
@@ -133,7 +133,7 @@ def test_the_level_of_relevance_is_part_of_a_name_that_was_typed(files):
 
 def test_verdicts_tables_and_gate_have_the_name_that_was_typed(files):
     compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "--detail", "-m", "Hits@1"]
-    result = run(*compare, "-l", "2", "--gate", "RR", "--floor", "hit@1=0.5", "--json", "c.json")
+    result = run(*compare, "-l", "2", "--gate", "RR", "--floor", "hit@1=0.5", "-o", "c.json")
     printed = output_of(result)
     assert "gate failed: worse vs best: -0.5000 RR(rel=2)" in printed
     assert "hit(rel=2)@1" in printed

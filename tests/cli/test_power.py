@@ -15,7 +15,7 @@ def run(*arguments):
 
 def test_power_prints_the_table_and_the_notes(tmp_path):
     target = tmp_path / "power.json"
-    result = run("power", demo.FOLDER, "-m", "nDCG@10", "--alpha", "0.01", "--json", target)
+    result = run("power", demo.FOLDER, "-m", "nDCG@10", "--alpha", "0.01", "-o", target)
     assert result.exit_code == 0, result.output
     expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", alpha=0.01)
     for row in expected.to_table().rows:

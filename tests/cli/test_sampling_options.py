@@ -42,7 +42,7 @@ def runs_of(folder, *names):
 
 def compared(*arguments):
     """Return the comparison that the command saves."""
-    result = run("compare", "qrels.trec", *arguments, "--json", "out.json")
+    result = run("compare", "qrels.trec", *arguments, "-o", "out.json")
     assert result.exit_code == 0, result.output
     return json.loads(Path("out.json").read_text()), " ".join(result.output.split())
 
@@ -85,10 +85,10 @@ def test_files_that_are_listed_as_repeats_are_no_systems_of_their_own(folder):
 
 def test_saved_results_may_all_be_repeats(folder):
     for name in ("base_1", "base_2", "dense_s1", "dense_s2"):
-        result = run("evaluate", "qrels.trec", f"{name}.trec", "--json", f"{name}.json")
+        result = run("evaluate", "qrels.trec", f"{name}.trec", "-o", f"{name}.json")
         assert result.exit_code == 0, result.output
     options = ["--repeats", "base=base_1.json,base_2.json", "--repeats", "dense_s*.json"]
-    result = run("compare", *options, "-m", "nDCG@10", "--json", "out.json")
+    result = run("compare", *options, "-m", "nDCG@10", "-o", "out.json")
     assert result.exit_code == 0, result.output
     saved = json.loads(Path("out.json").read_text())
     assert saved["systems"] == ["base", "dense_s"]

@@ -46,7 +46,7 @@ GRAPH = ("--stages", "--inputs", "joined=bm25,dense", "--inputs", "ranked=joined
 
 
 def test_the_command_says_which_stage_lost_which_documents(files):
-    result = run(*files, *GRAPH, "-m", "Recall@10", "--json", "s.json", "--markdown", "s.md")
+    result = run(*files, *GRAPH, "-m", "Recall@10", "-o", "s.json", "-o", "s.md")
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     assert "Recall@10 of ranked is 0.3333 of 1.0000" in text
@@ -60,7 +60,7 @@ def test_the_command_says_which_stage_lost_which_documents(files):
 
 
 def test_without_inputs_the_stages_are_a_chain(files):
-    result = run(files[0], files[1], files[4], "--stages", "--json", "s.json")
+    result = run(files[0], files[1], files[4], "--stages", "-o", "s.json")
     assert result.exit_code == 0, result.output
     stages = json.loads(Path("s.json").read_text(encoding="utf-8"))["stages"]
     assert [stage["inputs"] for stage in stages] == [[], ["bm25"]]
@@ -71,8 +71,8 @@ def test_without_inputs_the_stages_are_a_chain(files):
     [
         (("--inputs", "joined"), "--inputs 'joined': expected STAGE=INPUT,INPUT"),
         (("--inputs", "joined=bm26"), "there is no stage 'bm26'"),
-        (("--stages", "--latex", "r.tex"), "--stages goes with"),
-        (("--stages", "--per-query", "q.csv"), "leave out the other outputs"),
+        (("--stages", "-o", "r.tex"), "--stages goes with"),
+        (("--stages", "-o", "q.csv"), "leave out -o q.csv"),
     ],
 )
 def test_options_that_do_not_go_with_stages_and_unknown_ones_are_refused(files, options, words):

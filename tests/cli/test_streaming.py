@@ -1,4 +1,4 @@
-"""``beir-eval evaluate --stream`` and ``--table``, and ``compare`` on score tables."""
+"""``beir-eval evaluate --stream`` and ``-o s.parquet``, and ``compare`` on score tables."""
 
 import pytest
 from typer.testing import CliRunner
@@ -33,7 +33,7 @@ def test_a_large_file_is_read_in_parts_by_itself_and_the_output_says_so(monkeypa
     output = run("evaluate", *FILES)
     assert "it would take more than half of the free memory" in output
     assert "read in parts" not in run("evaluate", *FILES, "--no-stream")
-    assert "read in parts" not in run("evaluate", *FILES, "--json", tmp_path / "all.json")
+    assert "read in parts" not in run("evaluate", *FILES, "-o", tmp_path / "all.json")
     monkeypatch.setattr(size, "free_memory", lambda: None)
     assert "read in parts" not in run("evaluate", *FILES)
 
@@ -42,7 +42,7 @@ def test_markdown_and_latex_of_streamed_runs_are_those_of_runs_in_memory(tmp_pat
     texts = []
     for option in ("--stream", "--no-stream"):
         files = tmp_path / "m.md", tmp_path / "t.tex"
-        run("evaluate", *FILES, option, "--markdown", files[0], "--latex", files[1])
+        run("evaluate", *FILES, option, "-o", files[0], "-o", files[1])
         texts.append([file.read_text() for file in files])
     assert texts[0] == texts[1]
 
@@ -51,7 +51,7 @@ def test_systems_are_compared_from_their_tables_as_from_their_runs(tmp_path):
     tables = []
     for path in demo.RUNS:
         table = tmp_path / f"{path.stem}.parquet"
-        output = run("evaluate", demo.FOLDER, path, "-m", "nDCG@10", "--table", table)
+        output = run("evaluate", demo.FOLDER, path, "-m", "nDCG@10", "-o", table)
         assert str(table) in output.replace("\n", "")
         tables.append(table)
     assert read_score_table(tables[0]).name == "bm25"
@@ -70,10 +70,10 @@ def test_systems_are_compared_from_their_tables_as_from_their_runs(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--stream", "--json", "all.json"], "--json needs the scores of all queries in memory"),
-        (["--stream", "--per-query", "a.csv", "--html", "b.html"], "--per-query and --html need"),
-        (["--no-stream", "--table", "a.parquet"], "not with --no-stream"),
-        (["--table", "a.parquet"], "not with 2 runs"),
+        (["--stream", "-o", "all.json"], "-o all.json needs the scores of all queries in memory"),
+        (["--stream", "-o", "a.csv", "-o", "b.html"], "-o a.csv and -o b.html need"),
+        (["--no-stream", "-o", "a.parquet"], "not with --no-stream"),
+        (["-o", "a.parquet"], "not with 2 runs"),
         (["--stream", "--format", "csv"], "not read in parts"),
     ],
 )

@@ -36,17 +36,17 @@ def run_with_input(content, *arguments):
 TARGETS = {
     "evaluate": (
         ["q.trec", "r.trec"],
-        ["--json", "--per-query", "--html", "--markdown", "--latex"],
+        ["-o json=", "-o csv=", "-o html=", "-o md=", "-o tex=", "-o parquet="],
     ),
     "compare": (
         ["q.trec", "a.trec", "b.trec", "--gate", "MRR"],
-        ["--json", "--csv", "--markdown", "--latex", "--html", "--junit", "--to-judge"],
+        [f"-o {name}=" for name in ("json", "csv", "queries", "md", "tex", "html", "xml")]
+        + ["--to-judge="],
     ),
-    "bench": (["sets", "runs"], ["--markdown", "--latex", "--csv", "--json", "--html"]),
-    "power": (["q.trec"], ["--json"]),
-    "agree": (["a.trec", "b.trec"], ["--per-query"]),
-    "convert": (["a.trec"], [None]),
-    "demo": ([], ["--html"]),
+    "bench": (["sets", "runs"], ["-o md=", "-o tex=", "-o csv=", "-o json=", "-o html="]),
+    "power": (["q.trec"], ["-o json="]),
+    "convert": (["a.trec"], [""]),
+    "demo": ([], ["-o html="]),
 }
 CASES = [(name, option) for name, (_, options) in TARGETS.items() for option in options]
 
@@ -64,7 +64,7 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(
         "none/r.json": "no folder none",
         "file/r.json": "no folder file",
     }.items():
-        result = run(command, *arguments, *([target] if option is None else [option, target]))
+        result = run(command, *arguments, *f"{option}{target}".split())
         assert result.exit_code == 2
         assert result.stderr.startswith(f"error: {target}")
         assert problem in result.stderr
@@ -72,15 +72,15 @@ def test_a_target_that_cannot_be_written_is_refused_before_anything_is_read(
         assert result.stdout == ""
 
 
-@pytest.mark.parametrize("option", ["--json", "--html"])
-def test_a_folder_without_permission_is_refused_before_anything_is_read(tmp_path, option):
+@pytest.mark.parametrize("name", ["json", "html"])
+def test_a_folder_without_permission_is_refused_before_anything_is_read(tmp_path, name):
     folder = tmp_path / "protected"
     folder.mkdir(mode=0o555)
     if os.access(folder, os.W_OK):
         folder = "/proc"  # the superuser may write anywhere else
         if not os.path.isdir(folder):  # noqa: PTH112 - of a text
             pytest.skip("no folder is protected from this user")
-    result = run("evaluate", "absent.trec", "absent2.trec", option, f"{folder}/r.json")
+    result = run("evaluate", "absent.trec", "absent2.trec", "-o", f"{name}={folder}/r.json")
     assert result.exit_code == 2
     assert result.stderr.startswith(f"error: {folder}/r.json: ")
 
@@ -88,7 +88,7 @@ def test_a_folder_without_permission_is_refused_before_anything_is_read(tmp_path
 def test_a_folder_that_cannot_be_made_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("")
-    for option in ("--out", "--mteb"):
+    for option in ("--keep", "--mteb"):
         result = run("bench", "absent", "absent.trec", option, "file/results")
         assert result.exit_code == 2
         assert "a folder was expected, but" in result.stderr
@@ -109,7 +109,7 @@ def test_a_closed_pipe_loses_no_file_no_exit_code_and_prints_no_error(tmp_path, 
     reader, writer = os.pipe()
     os.close(reader)
     process = subprocess.run(
-        [*COMMAND, *map(str, arguments), "--json", targets[0], "--html", targets[1]],
+        [*COMMAND, *map(str, arguments), "-o", targets[0], "-o", targets[1]],
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
@@ -135,18 +135,19 @@ def test_a_run_a_packed_run_and_judgements_are_read_from_standard_input(tmp_path
     qrels = (demo.FOLDER / "qrels" / "test.tsv").read_bytes()
     for command in (
         ["evaluate", "-", BM25, "-m", "nDCG@10"],
-        ["compare", "-", BM25, PLAIN, "--draws", "99", "--html", tmp_path / "r.html"],
+        ["compare", "-", BM25, PLAIN, "--draws", "99", "-o", tmp_path / "r.html"],
         ["power", "-"],
         ["convert", "--qrels", "-", tmp_path / "qrels.json"],
     ):
         result = run_with_input(qrels, *command)
         assert result.returncode == 0, result.stderr
-    assert run_with_input(BM25.read_bytes(), "agree", "-", PLAIN).returncode == 0
+    result = run_with_input(BM25.read_bytes(), "evaluate", demo.FOLDER, "-", PLAIN)
+    assert result.returncode == 0, result.stderr
 
 
 def test_saved_results_are_read_from_standard_input(tmp_path):
     saved = tmp_path / "saved.json"
-    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "--json", saved).exit_code == 0
+    assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
     result = run_with_input(saved.read_bytes(), "compare", "-", "--draws", "99")
     assert result.stdout.startswith(b"MRR: "), result.stderr
 
@@ -155,7 +156,7 @@ def test_a_message_about_standard_input_names_it_and_two_dashes_are_refused():
     result = run_with_input(b"a b\n", "evaluate", demo.FOLDER, "-")
     assert result.returncode == 2
     assert result.stderr.startswith(b"error: standard input, line 1: 2 columns")
-    result = run_with_input(b"", "agree", "-", "-")
+    result = run_with_input(b"", "evaluate", "-", "-")
     assert result.returncode == 2
     assert b"- is named twice" in result.stderr
 
@@ -166,13 +167,25 @@ def test_a_message_about_standard_input_names_it_and_two_dashes_are_refused():
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_help_of_a_command_ends_with_an_example_that_the_command_takes(name):
     words = name.split()
-    help_text = run(*words, "--help").stdout
-    assert run(*words, "-h").stdout == help_text
-    assert " ".join(help_text.split()).endswith(f"Example: {EXAMPLES[name]}")
-    assert max(map(len, help_text.splitlines())) <= 80
+    for help_text in (run(*words, "--help").stdout, run(*words, "-h").stdout):
+        assert " ".join(help_text.split()).endswith(f"Example: {EXAMPLES[name]}")
+        assert max(map(len, help_text.splitlines())) <= 80
+    assert len(help_text.splitlines()) <= 40
     example = shlex.split(EXAMPLES[name])
     assert example[: len(words) + 1] == ["beir-eval", *words]
     cli_text.commands()[name].make_context(name, example[len(words) + 1 :])
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_option_has_a_section_and_the_short_help_names_it(name):
+    words = name.split()
+    explained, short = (run(*words, option).stdout for option in ("--help", "-h"))
+    for parameter in cli_text.commands()[name].params:
+        if parameter.param_type_name == "option":
+            longest = max(parameter.opts, key=len)
+            assert longest in explained
+            assert longest in short
+            assert parameter.rich_help_panel, longest
 
 
 def test_every_command_has_an_example():
@@ -200,4 +213,3 @@ def test_the_shell_completes_commands_and_options():
             check=False,
         )
         assert completion in process.stdout.split()
-    assert "--install-completion" in run("--help").stdout

@@ -35,7 +35,7 @@ def run(folder, *arguments, **environment):
 @pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_names_of_any_bytes_are_printed_as_escapes_and_written_to_every_file(folder, locale):
     names = [b"qrels.trec", b"esc\x1b[2J.trec", b"bad\xff.trec"]
-    written = [b"--json", b"o\xff.json", b"--per-query", b"o.csv", b"--html", b"o.html"]
+    written = [b"-o", b"o\xff.json", b"-o", b"o.csv", b"-o", b"o.html"]
     result = run(folder, b"evaluate", *names, b"-m", b"P@1", *written, **locale)
     assert result.returncode == 0, result.stderr
     assert rb"esc\x1b[2J" in result.stdout
@@ -83,7 +83,7 @@ def test_a_warning_reaches_standard_error_once_and_one_terminal_or_file_only_onc
 
 @pytest.mark.skipif(os.name != "posix", reason="closes a stream with a shell")
 def test_a_closed_stdout_does_not_prevent_the_files(folder):
-    command = f"{sys.executable} -m beir_eval evaluate qrels.trec bad*.trec -m P@1 --json o.json"
+    command = f"{sys.executable} -m beir_eval evaluate qrels.trec bad*.trec -m P@1 -o o.json"
     for closed in (">&-", ">&- 2>&-"):
         subprocess.run(f"{command} {closed}", shell=True, cwd=folder, check=True)  # noqa: S602
         assert (folder / "o.json").stat().st_size > 100
@@ -91,11 +91,11 @@ def test_a_closed_stdout_does_not_prevent_the_files(folder):
 
 
 def test_without_docstrings_the_measures_say_why_there_is_no_description(folder):
-    for arguments in (["measures", "nDCG"], ["measures"]):
+    for arguments in (["list", "measures", "nDCG"], ["list", "measures"]):
         result = run(folder, *arguments, PYTHONOPTIMIZE="2")
         assert result.returncode == 0
         assert b"Python runs with -OO" in result.stdout
-    assert b"-OO" not in run(folder, "measures", "nDCG").stdout
+    assert b"-OO" not in run(folder, "list", "measures", "nDCG").stdout
 
 
 def test_bench_refuses_two_qrels_of_one_name(folder):

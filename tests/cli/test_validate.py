@@ -59,7 +59,7 @@ def test_the_error_for_a_run_in_place_of_the_qrels_says_where_it_belongs():
 
 
 def test_the_output_and_the_json_file_are_what_validate_returns():
-    result = run("qrels.trec", "half.trec", "twice.trec", "-m", "nDCG@5", "--json", "findings.json")
+    result = run("qrels.trec", "half.trec", "twice.trec", "-m", "nDCG@5", "-o", "findings.json")
     runs = {"half": "half.trec", "twice": "twice.trec"}
     expected = validate("qrels.trec", runs, measures=["nDCG@5"])
     assert result.output.splitlines() == str(expected).splitlines()
@@ -69,7 +69,7 @@ def test_the_output_and_the_json_file_are_what_validate_returns():
         "judged-queries-missing",
         "repeated-documents",
     }
-    assert run("qrels.trec", "half.trec", "--json", "half.trec").exit_code == 2
+    assert run("qrels.trec", "half.trec", "-o", "json=half.trec").exit_code == 2
 
 
 def test_a_data_set_is_checked_with_its_corpus_and_other_files_by_options():
@@ -83,11 +83,11 @@ def test_a_data_set_is_checked_with_its_corpus_and_other_files_by_options():
 
 def test_judgements_and_runs_are_read_from_standard_input():
     expected = run("qrels.trec", "twice.trec").output
-    result = run("-", "twice.trec", "--json", "findings.json", input=Path("qrels.trec").read_text())
+    result = run("-", "twice.trec", "-o", "findings.json", input=Path("qrels.trec").read_text())
     assert result.output == expected.replace("qrels.trec:", "standard input:")
     subjects = {finding.subject for finding in Validation.load("findings.json").findings}
     assert subjects == {"twice"}
-    positives = run("-", "--json", "findings.json", input="q1 0 a 1\n")
+    positives = run("-", "-o", "findings.json", input="q1 0 a 1\n")
     assert "standard input: none of 1 judgements has grade 0" in positives.output
     [finding] = Validation.load("findings.json").findings
     assert finding.subject == "standard input"
@@ -104,7 +104,7 @@ def test_every_run_file_of_a_folder_is_checked():
     output = run("qrels.trec", "runs").output
     assert "good: 6 retrieved documents" in output
     assert "half: 3 retrieved documents" in output
-    assert run("qrels.trec", "runs", "--json", "runs/good.trec").exit_code == 2
+    assert run("qrels.trec", "runs", "-o", "json=runs/good.trec").exit_code == 2
 
 
 def test_the_formats_of_files_can_be_stated():

@@ -153,11 +153,9 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
     qrels = tmp_path / "qrels.trec"
     qrels.write_text("".join(f"{q} 0 {d} 1\n" for q, docs in QRELS.items() for d in docs))
     files = [str(write_trec(tmp_path, GOOD, "base")), str(write_trec(tmp_path, run, "new"))]
-    targets = {
-        kind: tmp_path / f"c.{kind}" for kind in ("markdown", "latex", "csv", "json", "html")
-    }
-    options = [text for kind, path in targets.items() for text in (f"--{kind}", str(path))]
-    gate = ["--gate", MEASURE, "--junit", str(tmp_path / "c.junit")]
+    targets = {kind: tmp_path / f"c.{kind}" for kind in ("md", "tex", "csv", "json", "html")}
+    options = [text for kind, path in targets.items() for text in ("-o", str(path))]
+    gate = ["--gate", MEASURE, "-o", str(tmp_path / "c.xml")]
     command = ["compare", str(qrels), *files, "--baseline", "base", *options, *gate]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 2, result.output
@@ -165,15 +163,15 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
     assert result.stdout.index(words[0]) < result.stdout.index("worse")
     for stream in (result.stdout, result.stderr):
         assert stream.count("warning: ") == 1
-    for path in (*targets.values(), tmp_path / "c.junit"):
+    for path in (*targets.values(), tmp_path / "c.xml"):
         assert_warned(unescaped(path.read_text()), words[:1])
-    markdown = targets["markdown"].read_text()
+    markdown = targets["md"].read_text()
     assert markdown.count("**Warning:**") == 1
     assert markdown.index("**Warning:**") < markdown.index("**Gate not decidable**")
     result = CliRunner().invoke(app, ["evaluate", str(qrels), *files, "-m", MEASURE])
     assert result.exit_code == 0, result.output
     assert_warned(result.stdout, words, before="system")
-    out = ["--out", str(tmp_path / "out"), "--csv", str(tmp_path / "b.csv")]
+    out = ["--keep", str(tmp_path / "out"), "-o", str(tmp_path / "b.csv")]
     result = CliRunner().invoke(app, ["bench", str(qrels), *files, *out])
     assert result.exit_code == 0, result.output
     assert_warned(result.stdout, words[:1], before="base")

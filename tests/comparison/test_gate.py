@@ -443,7 +443,7 @@ def test_a_gate_that_checks_nothing_or_no_number_is_an_error(settings, message):
 
 
 def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
-    options = ["--gate", "MRR", "--markdown", files / "g.md", "--junit", files / "g.xml"]
+    options = ["--gate", "MRR", "-o", files / "g.md", "-o", files / "g.xml"]
     runs = [files / f"{name}.trec" for name in ("old", "worse", "better")]
     outcome = run_command(files / "qrels.trec", *runs, *options)
     comparison = compare([result(name) for name in ("old", "worse", "better")], "old")
@@ -563,17 +563,15 @@ def test_the_gate_decides_the_exit_code(files):
 
 
 def test_everything_can_be_written_to_files(files):
-    targets = {
-        name: files / f"out.{name}" for name in ("markdown", "latex", "csv", "json", "junit")
-    }
-    options = [part for name, path in targets.items() for part in (f"--{name}", path)]
+    targets = {name: files / f"out.{name}" for name in ("md", "tex", "csv", "json", "xml")}
+    options = [part for name, path in targets.items() for part in ("-o", path)]
     arguments = [files / "qrels.trec", files / "old.trec", files / "worse.trec", "--gate", "MRR"]
     assert run_command(*arguments, *options).exit_code == 1
-    assert "**Gate failed**" in targets["markdown"].read_text()
-    assert r"\toprule" in targets["latex"].read_text()
+    assert "**Gate failed**" in targets["md"].read_text()
+    assert r"\toprule" in targets["tex"].read_text()
     assert targets["csv"].read_text().count("\n") == 2
     assert Comparison.load(targets["json"]).baseline == "old"
-    assert ET.parse(targets["junit"]).getroot().get("failures") == "1"  # noqa: S314 - ours
+    assert ET.parse(targets["xml"]).getroot().get("failures") == "1"  # noqa: S314 - ours
 
 
 def test_saved_results_compare_without_qrels(files):
@@ -614,7 +612,7 @@ def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
             "evaluate",
             files / "qrels.trec",
             files / "old.trec",
-            "--json",
+            "-o",
             files / f"{name}.json",
         ]
         assert RUNNER.invoke(app, list(map(str, command))).exit_code == 0
@@ -627,13 +625,13 @@ def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.trec", "old.trec", "same.trec", "--junit", "out.xml"], "add --gate"),
+        (["qrels.trec", "old.trec", "same.trec", "-o", "out.xml"], "add --gate"),
         (["old.json", "--ties", "worst"], "saved results were evaluated already"),
         (["qrels.trec", "old.trec"], "two systems or more"),
         (["qrels.trec", "old.trec", "same.trec", "--baseline", "x"], "no system 'x'"),
         (["qrels.trec", "old.trec", "same.trec", "--test", "x"], "--test x is not known"),
         (["qrels.trec", "old.trec", "same.trec", "--gate", "x"], "no measure 'x'"),
-        (["qrels.trec", "old.trec", "same.trec", "--csv", "old.trec"], "named twice"),
+        (["qrels.trec", "old.trec", "same.trec", "-o", "csv=old.trec"], "named twice"),
         (["qrels.trec", "old.trec", "no.trec"], "no.trec"),
         (["old.json", "old.trec"], "old.trec: a TREC run, not a saved result"),
         (["bad.json", "old.json"], "not a saved result"),

@@ -96,7 +96,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         *comparison.notes(),
         "30 judged queries, all of them in the run",
         "What unjudged documents could change",
-        "How alike the first 10 documents are",
+        "Ranking similarity of the first 10 documents",
         "effect: d_z, the mean difference in standard deviations",
         comparison.documents_to_judge(1)[0].doc_id,
         "ties=trec_eval",

@@ -5,9 +5,10 @@ What only this command needs is imported when it runs, so that the other command
 
 from __future__ import annotations
 
-import json as json_
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -17,17 +18,12 @@ from beir_eval.adapters.dataset_folder import (
     is_qrels_file,
     is_run_file,
 )
-from beir_eval.cli.console import (
-    check_folder,
-    check_targets,
-    print_as_typed,
-    print_document,
-    print_errors,
-)
+from beir_eval.cli.console import check_folder, print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
-from beir_eval.cli.options import DRAWS, HTML, REL, check_report, choice, write_html
-from beir_eval.cli.results_output import sibling, write_texts
-from beir_eval.comparison.records import ON_CHOICES
+from beir_eval.cli.option_sets import COMMON, option, setting, stated_options, takes_options
+from beir_eval.cli.options import REL, check_outputs, measure_option, write_html
+from beir_eval.cli.outputs import OutputFormats
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.document import joined, markdown_of
@@ -48,7 +44,48 @@ if TYPE_CHECKING:
 _REPORT_DEPTH = 10
 
 
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(
+    html="a report to look at",
+    json="every mean of every measure",
+    md="the table, its notes and the comparison",
+    tex="the table",
+    csv="the table",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcrossOptions:
+    """The comparison over data sets: keywords of ``compare_benchmark``."""
+
+    SECTION: ClassVar[str] = "Comparison"
+
+    compare: bool = option(
+        "Compare the systems by their average over the data sets, which are never pooled; beside "
+        "-o t.csv and t.json it goes to t.compare.csv and t.compare.json.",
+        "--compare",
+        default=False,
+        rich_help_panel=COMMON,
+    )
+    baseline: str | None = option(
+        "The system that the others are compared with; by default all pairs.",
+        rich_help_panel=COMMON,
+        metavar="NAME",
+    )
+    hierarchical: bool = option(
+        "Conclude about other data sets like these, not about these; needs five or more.",
+        "--hierarchical",
+        default=False,
+    )
+    alpha: float = setting(ComparisonSettings, "alpha")
+    on: str = setting(ComparisonSettings, "on")
+    draws: int | None = setting(ComparisonSettings, "draws")
+    rng: int = setting(ComparisonSettings, "rng", "--seed")
+
+
+@takes_options
 def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
+    context: typer.Context,
     datasets: Annotated[
         Path,
         typer.Argument(help="A folder of data sets or qrels files, one data set, or qrels."),
@@ -60,79 +97,53 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             "of such folders."
         ),
     ],
-    measure: Annotated[
-        str, typer.Option("-m", "--measure", help="The measure of the table.")
-    ] = "nDCG@10",
+    measure: Annotated[str, measure_option("The measure of the table.")] = "nDCG@10",
     rel: Annotated[float | None, REL] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     bm25: Annotated[  # noqa: FBT002 - an option
-        bool, typer.Option("--bm25", help="Show a column with Anserini's BM25, for nDCG@10.")
+        bool,
+        typer.Option(
+            "--bm25",
+            help="Show a column with Anserini's BM25, for nDCG@10.",
+            rich_help_panel=COMMON,
+        ),
     ] = False,
-    out: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("benchmark"),
-    markdown: Annotated[Path | None, typer.Option(help="Write the table and its notes.")] = None,
-    latex: Annotated[Path | None, typer.Option(help="Write the table as LaTeX.")] = None,
-    csv: Annotated[Path | None, typer.Option(help="Write the table as CSV.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write every mean of every measure.")] = None,
-    html: Annotated[Path | None, HTML] = None,
-    mteb: Annotated[Path | None, typer.Option(help="Write MTEB's result files here.")] = None,
+    keep: Annotated[
+        Path,
+        typer.Option(
+            help="The folder where results are kept, and resumed from.",
+            metavar="FOLDER",
+            rich_help_panel=COMMON,
+        ),
+    ] = Path("benchmark"),
+    mteb: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write MTEB's result files into this folder.",
+            metavar="FOLDER",
+            rich_help_panel=COMMON,
+        ),
+    ] = None,
     *,
-    compare: Annotated[
-        bool,
-        typer.Option(
-            "--compare",
-            help="Compare the systems by their average over the data sets, which are never pooled. "
-            "--markdown holds it too; beside t.csv and t.json it goes to t.compare.csv and "
-            "t.compare.json.",
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(help="The system that the others are compared with; by default all pairs."),
-    ] = None,
-    hierarchical: Annotated[
-        bool,
-        typer.Option(
-            "--hierarchical",
-            help="Conclude about other data sets like these, not about these; needs five or more.",
-        ),
-    ] = False,
-    alpha: Annotated[
-        float | None, typer.Option(help="The level of the verdicts.  [default: 0.05]")
-    ] = None,
-    on: Annotated[
-        str | None,
-        choice(
-            "--on", ON_CHOICES, "Systems with different data sets or queries; by default error."
-        ),
-    ] = None,
-    draws: Annotated[int | None, DRAWS] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="The seed of the random draws.  [default: 0]")
-    ] = None,
+    across: AcrossOptions,
 ) -> None:
     """Evaluate every run on every data set and print the table: data sets as rows."""
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
     with print_errors():
-        comparing: dict[str, Any] = {
-            "baseline": baseline,
-            "hierarchical": hierarchical or None,
-            "alpha": alpha,
-            "on": on,
-            "draws": draws,
-            "rng": seed,
-        }
-        comparing = {name: value for name, value in comparing.items() if value is not None}
-        if comparing and not compare:
+        comparing = asdict(across)
+        is_compared = comparing.pop("compare")
+        if comparing.keys() & stated_options(context) and not is_compared:
             msg = (
                 "--baseline, --hierarchical, --alpha, --on, --draws and --seed are for the "
                 "comparison; add --compare"
             )
             raise InputError(msg)
-        compared = [sibling(path, "compare") for path in (csv, json) if compare]
-        check_targets([datasets, *runs], [markdown, latex, csv, json, html, *compared])
-        for folder in (out, mteb):
+        outputs = OUTPUTS.files(output)
+        compared = outputs.beside("compare", "csv", "json") if is_compared else []
+        check_outputs([datasets, *runs], outputs, compared)
+        for folder in (keep, mteb):
             check_folder(folder)
-        check_report(html)
         [table_measure] = with_rel([parse(measure)], rel)
         judged, systems = _find_datasets(datasets), _find_systems(runs)
         print_as_typed(names_as_typed([measure], rel), [*judged, *systems])
@@ -140,43 +151,40 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         benchmark = Benchmark(
             judged,
             systems,
-            out,
+            keep,
             measures=[table_measure, *DEFAULT_MEASURES],
             rel=rel,
-            keep_top=_REPORT_DEPTH if html is not None else 0,
+            keep_top=_REPORT_DEPTH if outputs["html"] else 0,
             progress=True,
         )
         result = benchmark.run()
         table = result.to_table(table_measure, baseline=bm25)
-        across = _compare(result, measure=table_measure, **comparing) if compare else None
+        averages = _compare(result, measure=table_measure, **comparing) if is_compared else None
         documents = [result.document(table_measure, baseline=bm25)]
-        if across is not None:
-            documents = joined([*documents, across.document()])
-        write_texts(
+        if averages is not None:
+            documents = joined([*documents, averages.document()])
+        outputs.write(
             {
-                markdown: lambda: markdown_of(documents),
-                latex: lambda: (
+                "md": lambda: markdown_of(documents),
+                "tex": lambda: (
                     warnings_latex([*result.warnings(), *result.failure_sentences()])
                     + latex_table(
                         table, caption=f"{table_measure} by data set.", label="tab:data-sets"
                     )
                 ),
-                csv: lambda: _with_warnings(table, result).csv(),
-                json: result.to_json,
+                "csv": lambda: _with_warnings(table, result).csv(),
+                "json": result.to_json,
             }
         )
-        if across is not None:
-            write_texts(
-                {
-                    sibling(csv, "compare"): across.to_csv,
-                    sibling(json, "compare"): across.model_dump_json,
-                }
+        if averages is not None:
+            outputs.write(
+                {"csv": averages.to_csv, "json": averages.model_dump_json}, beside="compare"
             )
-        if html is not None and any(result.results.values()):
+        if any(result.results.values()):
             write_html(
-                html,
+                outputs,
                 result,
-                across=across,
+                across=averages,
                 datasets=benchmark.datasets,
                 measure=table_measure,
             )
@@ -322,4 +330,4 @@ def _write_mteb(result: BenchmarkResult, folder: Path) -> None:
             content = result.mteb(system, dataset)
             target = folder / system / f"{content['task_name'].replace('/', '-')}.json"
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, json_.dumps(content, indent=2).encode())
+            write_atomically(target, json.dumps(content, indent=2).encode())

@@ -4,64 +4,119 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from beir_eval._version import __version__
 from beir_eval.cli.console import console, fail
+from beir_eval.cli.option_sets import COMMON
 from beir_eval.core.imports import import_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: {name: the function, and its description in the list of commands}. The help lists the commands in
-#: this order: the most used first. The name of a command in a group begins with that of the group.
+#: {name: the function, its arguments in the first line of its help, and its description in the list
+#: of commands}. The name of a command in a group begins with that of the group.
 COMMANDS = {
-    "evaluate": ("beir_eval.cli.evaluate:evaluate", "Evaluate runs and print the means."),
-    "compare": ("beir_eval.cli.compare:compare", "Compare systems: is one better?"),
-    "validate": ("beir_eval.cli.validate:validate", "Report what is suspicious in qrels and runs."),
-    "bench": ("beir_eval.cli.bench:bench", "Evaluate many runs on many data sets."),
-    "haystack": ("beir_eval.cli.haystack:haystack", "Evaluate or compare Haystack pipelines."),
+    "evaluate": (
+        "beir_eval.cli.evaluate:evaluate",
+        "QRELS RUN...",
+        "Evaluate runs and print the means.",
+    ),
+    "compare": (
+        "beir_eval.cli.compare:compare",
+        "QRELS RUN... | RESULTS...",
+        "Compare systems: is one better?",
+    ),
+    "bench": (
+        "beir_eval.cli.bench:bench",
+        "DATASETS RUN...",
+        "Evaluate many runs on many data sets.",
+    ),
+    "haystack": (
+        "beir_eval.cli.haystack:haystack",
+        "PIPELINE.yaml... DATASET",
+        "Evaluate or compare Haystack pipelines.",
+    ),
     "retrieve": (
         "beir_eval.cli.retrieve:retrieve",
+        "DATASET",
         "Run the queries through a server or a command.",
     ),
-    "ledger add": ("beir_eval.cli.ledger:add", "Record checkpoints."),
-    "ledger show": ("beir_eval.cli.ledger:show", "Print all looks."),
-    "agree": ("beir_eval.cli.agree:agree", "Show how alike two runs rank."),
-    "power": ("beir_eval.cli.power:power", "Show what judged queries can detect."),
-    "measures": ("beir_eval.cli.measures:measures", "List the measures, or show one."),
-    "datasets": ("beir_eval.cli.datasets:list_datasets", "List BEIR's data sets, or show one."),
-    "convert": ("beir_eval.cli.convert:convert", "Write a run in another format."),
-    "demo": ("beir_eval.cli.demo:demo", "Evaluate the bundled runs and write a report."),
+    "validate": (
+        "beir_eval.cli.validate:validate",
+        "QRELS [RUN...]",
+        "Report what is suspicious in qrels and runs.",
+    ),
+    "power": (
+        "beir_eval.cli.power:power",
+        "QRELS",
+        "Show what judged queries can detect.",
+    ),
+    "list measures": (
+        "beir_eval.cli.measures:measures",
+        "[MEASURE]",
+        "List the measures, or show one.",
+    ),
+    "list datasets": (
+        "beir_eval.cli.datasets:list_datasets",
+        "[NAME]",
+        "List BEIR's data sets, or show one.",
+    ),
+    "convert": ("beir_eval.cli.convert:convert", "FROM TO", "Write a run in another format."),
+    "demo": ("beir_eval.cli.demo:demo", "", "Evaluate the bundled runs and write a report."),
+    "ledger add": ("beir_eval.cli.ledger:add", "LEDGER RESULT...", "Record checkpoints."),
+    "ledger show": ("beir_eval.cli.ledger:show", "LEDGER", "Print all looks."),
+}
+#: {section of the list of commands: its commands and groups}, the most used first.
+SECTIONS = {
+    "Measure and compare": ("evaluate", "compare", "bench"),
+    "Get rankings": ("haystack", "retrieve"),
+    "Look at the data": ("validate", "power"),
+    "Look up, convert, try": ("list", "convert", "demo"),
+    "More": ("ledger",),
 }
 #: {name of a group of commands: its help, and its description in the list of commands}
 _GROUPS = {
+    "list": ("List the measures, or BEIR's data sets.", "List measures or data sets."),
     "ledger": (
         "Record each look at a test set during training; verdicts that hold over all looks.",
         "Record looks at a test set during training.",
-    )
+    ),
 }
 #: An example of each command, shown below its help and in the documentation.
 EXAMPLES = {
-    "evaluate": "beir-eval evaluate qrels.trec bm25.trec -m nDCG@10 -m Recall@100",
-    "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25",
-    "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
-    "bench": "beir-eval bench DATASETS RUNS --baseline bm25 --markdown table.md",
+    "evaluate": "beir-eval evaluate qrels.trec bm25.trec -m nDCG@10 -m MAP --rel 2 -o means.md",
+    "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25 -o c.html",
+    "bench": "beir-eval bench DATASETS RUNS --compare --baseline bm25 -o table.md",
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
     "retrieve": "beir-eval retrieve scifact --url 'http://localhost:8080/search?q={query}' "
-    "--results data.hits --id document_id --output run.trec",
-    "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
-    "ledger show": "beir-eval ledger show run.jsonl --markdown looks.md",
-    "agree": "beir-eval agree bm25.trec dense.trec -k 100",
+    "--results data.hits --id document_id -o run.trec",
+    "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "power": "beir-eval power qrels.trec -m nDCG@10",
-    "measures": "beir-eval measures nDCG",
-    "datasets": "beir-eval datasets arguana",
+    "list measures": "beir-eval list measures nDCG",
+    "list datasets": "beir-eval list datasets arguana",
     "convert": "beir-eval convert bm25.trec bm25.parquet",
-    "demo": "beir-eval demo --html demo.html",
+    "demo": "beir-eval demo -o demo.html",
+    "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
+    "ledger show": "beir-eval ledger show run.jsonl -o looks.md",
 }
+#: Options of other programs, and how it is done here.
+_ELSEWHERE = {
+    **dict.fromkeys(("--metric", "--metrics"), "did you mean --measure (-m)?"),
+    **dict.fromkeys(
+        ("--html", "--json", "--csv", "--markdown", "--latex", "--junit", "--table", "--per-query"),
+        "-o FILE writes a file, in the format that its ending names",
+    ),
+}
+#: The width of the gaps left and right of the names of sections.
+_GAPS = 6
+_IS_SHORT = "beir_eval.is_short_help"
+#: A help of more sections than this is shortened by ``-h``.
+_FEW_SECTIONS = 3
 
 
 def make_app(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -73,6 +128,7 @@ def make_app(arguments: Sequence[str] = ()) -> typer.Typer:
         arguments: those of the command line.
     """
     app = typer.Typer(
+        cls=_Group,
         help="Evaluate retrieval: the BEIR measures, exact, and honest about what was counted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -85,10 +141,11 @@ def make_app(arguments: Sequence[str] = ()) -> typer.Typer:
     named = [name for name in COMMANDS if name.partition(" ")[0] == first]
     groups = {"": app}
     for name in named or COMMANDS:
-        origin, description = COMMANDS[name]
+        origin, _, description = COMMANDS[name]
         group, _, last_word = name.rpartition(" ")
         if group not in groups:
             groups[group] = typer.Typer(
+                cls=_Group,
                 help=_GROUPS[group][0],
                 no_args_is_help=True,
                 rich_markup_mode=None,
@@ -112,15 +169,81 @@ def _print_version(
         raise typer.Exit
 
 
-class _Command(TyperCommand):
-    """A command that refuses empty arguments, and names ``--measure`` for ``--metric``.
+class _Group(TyperGroup):
+    """The list of commands, in sections, without typer's options for shell completion."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options that the help shows and the parser knows."""
+        parameters: list[Any] = super().get_params(ctx)
+        for parameter in parameters:
+            if parameter.name in {"install_completion", "show_completion"}:
+                parameter.hidden = True
+        return parameters
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of the application by section; those of a group in one list."""
+        sections = SECTIONS if ctx.parent is None else {"Commands": tuple(self.commands)}
+        for section, names in sections.items():
+            with formatter.section(section):
+                formatter.write_dl(
+                    [
+                        (f"{name:<8}", self.commands[name].get_short_help_str(60))
+                        for name in names
+                        if name in self.commands
+                    ]
+                )
+
+
+class _Command(TyperCommand):
+    """A command that refuses empty arguments, and says what it has for options of other programs.
+
+    ``--help`` explains all options in sections, ``-h`` the common ones, and names the others.
     ``--steps`` may have no value; the command then receives an empty text.
     """
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the arguments and options for the first line of the help."""
+        name = ctx.command_path.partition(" ")[2]
+        return [*filter(None, [COMMANDS[name][1]]), "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options by section."""
+        sections: dict[str, list[tuple[str, tuple[str, str]]]] = {"Arguments": [], COMMON: []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":  # without the words for its type
+                name, explanation = str(parameter.name), record[1].removesuffix("[required]")
+                sections["Arguments"].append((name, (name.upper(), explanation.rstrip())))
+            else:
+                section = getattr(parameter, "rich_help_panel", None) or COMMON
+                name = max(parameter.opts, key=len)
+                sections.setdefault(section, []).append((name, record))
+        is_short = ctx.meta[_IS_SHORT] and len(sections) > _FEW_SECTIONS
+        further: list[tuple[str, str]] = []
+        for section, entries in sections.items():
+            if is_short and section not in {"Arguments", COMMON}:
+                further.append((section, ", ".join(name for name, _ in entries)))
+            elif entries:
+                are_all = section == COMMON and not sections.keys() - {"Arguments", COMMON}
+                with formatter.section("Options" if are_all else section):
+                    formatter.write_dl([record for _, record in entries])
+        if further:
+            with formatter.section("More options (--help explains them)"):
+                width = formatter.width - max(len(section) for section, _ in further) - _GAPS
+                # Not wrapped by click, which would break the lines within a name.
+                formatter.write_dl(
+                    [
+                        (section, "\b\n" + fill(names, width, break_on_hyphens=False))
+                        for section, names in further
+                    ]
+                )
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments, or end the command with one line and exit code 2."""
-        has_measures = any("--measure" in parameter.opts for parameter in self.params)
+        ctx.meta[_IS_SHORT] = "-h" in args
+        known = {name for parameter in self.params for name in parameter.opts}
         for before, argument in zip(["", *args], args, strict=False):
             name, equals, value = argument.partition("=")
             is_option = name.startswith("--")
@@ -129,9 +252,9 @@ class _Command(TyperCommand):
                 option = name or (before if before.startswith("-") else "")
                 what = f"{option} has an empty value" if option else "an argument is an empty path"
                 fail(f"{what}; if it is a variable of the shell, set it")
-            if name in {"--metric", "--metrics"} and has_measures:
-                fail(f"there is no option {name}; did you mean --measure (-m)?")
-        if any("--steps" in parameter.opts for parameter in self.params):
+            if name in _ELSEWHERE and ({"--measure", "--output"} & known):
+                fail(f"there is no option {name}; {_ELSEWHERE[name]}")
+        if "--steps" in known:
             args = [
                 "--steps=" if argument == "--steps" and not _is_pattern(after) else argument
                 for argument, after in zip_longest(args, args[1:])

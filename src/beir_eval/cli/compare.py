@@ -7,59 +7,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from beir_eval.cli.comparison_inputs import ComparisonInputs, all_files, read_inputs
 from beir_eval.cli.comparison_options import (
-    ALLOW_MISSING,
-    ALLOW_UNEQUAL_DEPTH,
-    ALPHA,
-    BASELINE,
-    CLUSTERS,
-    CORRECTION,
-    DETAIL,
-    DETERMINISTIC,
-    FLOOR,
-    FLOOR_INTERVAL,
-    GATE,
-    INTERVAL,
-    JUNIT,
-    MARGIN,
-    NON_INFERIOR,
-    SEED,
-    TEST,
-    Gate,
+    GateOptions,
+    SystemOptions,
+    VerdictOptions,
+    check_one_system,
     check_options,
     exit_code,
 )
-from beir_eval.cli.console import check_targets, print_as_typed, print_errors
+from beir_eval.cli.console import print_as_typed, print_errors
+from beir_eval.cli.option_sets import (
+    CountingOptions,
+    InputOptions,
+    option,
+    setting,
+    stated_options,
+    takes_options,
+)
 from beir_eval.cli.options import (
-    CHUNK_IDS,
-    COLUMNS,
-    DRAWS,
-    HTML,
-    QRELS_FORMAT,
     REL,
-    RUN_FORMAT,
-    SPLIT,
-    add_policy_options,
-    check_report,
-    choice,
+    check_outputs,
+    measure_option,
     query_texts,
     report_settings,
     report_texts,
     run_files,
     write_html,
 )
-from beir_eval.cli.results_output import print_notes, print_scores, sibling, write_texts
+from beir_eval.cli.outputs import OutputFormats
+from beir_eval.cli.results_output import print_notes, print_scores
 from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
 from beir_eval.cli.saved_results import is_score_table, with_result_files
 from beir_eval.cli.slice_columns import slice_columns
 from beir_eval.cli.standard_input import opened_inputs
-from beir_eval.comparison.records import ON_CHOICES, REPEATS
+from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.tables import to_markdown
@@ -69,6 +58,7 @@ from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
@@ -77,173 +67,140 @@ if TYPE_CHECKING:
 
 #: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
 _TO_JUDGE = 20
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(
+    html="a report to look at",
+    json="everything",
+    md="verdicts and tables, a summary for GitHub",
+    tex="the means",
+    csv="the differences",
+    queries="every query's scores as CSV",
+    xml="the gate as JUnit",
+)
 
 
-@add_policy_options
-def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
+@dataclass(frozen=True, kw_only=True)
+class _SamplingOptions:
+    SECTION: ClassVar[str] = SystemOptions.SECTION
+
+    repeats: list[str] | None = option(
+        "The repeats (seeds) of a system, as NAME=run1.trec,run2.trec or a pattern such as "
+        "'dense_seed*.trec'. If every system has two or more, verdicts hold for other repeats too. "
+        "Repeat it for more systems.",
+        metavar="FILES",
+    )
+    repeats_are: str | None = setting(ComparisonSettings, "repeats", "--repeats-are")
+    chosen_from: str | None = option(
+        "The systems were chosen by these scores: the number of all candidates, or their run files "
+        "as a pattern or folder.",
+        metavar="FILES",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ComparisonOptions(VerdictOptions):
+    on: str = setting(ComparisonSettings, "on", rich_help_panel=InputOptions.SECTION)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PartOptions:
+    SECTION: ClassVar[str] = "Slices and checkpoints"
+
+    slices: list[str] | None = option(
+        "Compare within slices too: length (words of a query), relevant (number of relevant "
+        "documents), metadata.KEY, or a TSV or CSV file with a column query_id and columns of "
+        "labels. length=4,8,16 states where slices begin. Repeat it for more. -o c.csv and c.json "
+        "write c.slices.csv and c.slices.json too."
+    )
+    slice_parts: int | None = option(
+        "Cut numbers into this many slices of about equal size instead."
+    )
+    steps: str | None = option(
+        "Show the systems as checkpoints too. The step is the number after step, checkpoint or "
+        "epoch in a name, else its last number, or where a regular expression with one group finds "
+        "it, for example 'v(\\d+)'. -o c.csv and c.json write c.steps.csv and c.steps.json too.",
+        metavar="[PATTERN]",
+    )
+
+    def files(self, outputs: Outputs) -> list[Path]:
+        """Return the files beside those of ``-o``: c.slices.csv and c.steps.csv beside c.csv."""
+        written = {"slices": bool(self.slices), "steps": self.steps is not None}
+        return [
+            path
+            for extra, is_written in written.items()
+            if is_written
+            for path in outputs.beside(extra, "csv", "json")
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _JudgingOptions:
+    SECTION: ClassVar[str] = "Documents to judge"
+
+    to_judge: Path | None = option(
+        "Write the unjudged documents most worth judging for each measure, as CSV or TSV."
+    )
+    number: int | None = option(
+        f"How many of these documents.  [default: {_TO_JUDGE}]", "-n", min=1
+    )
+
+
+@takes_options
+def compare(  # noqa: PLR0913 - one parameter per set of options
+    context: typer.Context,
     files: Annotated[
         list[Path] | None,
         typer.Argument(
             help="Judgements, then run files or folders of them; or results saved by evaluate "
-            "--json or in Python. One may be - for standard input."
+            "-o r.json or in Python. One may be - for standard input."
         ),
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option("-m", "--measure", help="A measure; repeat it for more.  [default: nDCG@10]"),
+        measure_option("A measure; repeat it for more.  [default: nDCG@10]"),
     ] = None,
     rel: Annotated[float | None, REL] = None,
-    baseline: Annotated[str | None, BASELINE] = None,
-    margin: Annotated[float, MARGIN] = 0.01,
-    alpha: Annotated[float, ALPHA] = 0.05,
-    test: Annotated[str, TEST] = "sign_flip",
-    correction: Annotated[str | None, CORRECTION] = None,
-    interval: Annotated[str, INTERVAL] = "test",
-    draws: Annotated[int | None, DRAWS] = None,
-    seed: Annotated[int, SEED] = 0,
-    gate: Annotated[list[str] | None, GATE] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     *,
-    non_inferior: Annotated[bool, NON_INFERIOR] = False,
-    floor: Annotated[list[str] | None, FLOOR] = None,
-    floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
-    allow_missing: Annotated[bool, ALLOW_MISSING] = False,
-    allow_unequal_depth: Annotated[bool, ALLOW_UNEQUAL_DEPTH] = False,
-    on: Annotated[str, choice("--on", ON_CHOICES, "Systems with different queries.")] = "error",
-    detail: Annotated[bool, DETAIL] = False,
-    policies: dict[str, Any],
-    repeats: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The repeats (seeds) of a system, as NAME=run1.trec,run2.trec or a pattern such "
-            "as 'dense_seed*.trec'. If every system has two or more, verdicts hold for other "
-            "repeats too. Repeat it for more systems."
-        ),
-    ] = None,
-    repeats_are: Annotated[
-        str | None,
-        choice("--repeats-are", REPEATS, "What the repeats are.  [default: random if possible]"),
-    ] = None,
-    deterministic: Annotated[list[str] | None, DETERMINISTIC] = None,
-    clusters: Annotated[str | None, CLUSTERS] = None,
-    chosen_from: Annotated[
-        str | None,
-        typer.Option(
-            help="The systems were chosen by these scores: the number of all candidates, or their "
-            "run files as a pattern or folder."
-        ),
-    ] = None,
-    slices: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Compare within slices too: length (words of a query), relevant (number of "
-            "relevant documents), metadata.KEY, or a TSV or CSV file with a column query_id and "
-            "columns of labels. length=4,8,16 states where slices begin. Repeat it for more."
-        ),
-    ] = None,
-    slice_parts: Annotated[
-        int | None,
-        typer.Option(help="Cut numbers into this many slices of about equal size instead."),
-    ] = None,
-    steps: Annotated[
-        str | None,
-        typer.Option(
-            metavar="[PATTERN]",
-            help="Show the systems as checkpoints too. The step is the number after step, "
-            "checkpoint or epoch in a name, or where a regular expression with one group finds it, "
-            "for example 'v(\\d+)'.",
-        ),
-    ] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write verdicts and tables, as a summary for GitHub.")
-    ] = None,
-    latex: Annotated[Path | None, typer.Option(help="Write the table of means as LaTeX.")] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write every difference as CSV, for example to c.csv; slices and checkpoints go "
-            "to c.slices.csv and c.steps.csv."
-        ),
-    ] = None,
-    per_query: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write every query as CSV: its text, both scores, their difference, and the rank "
-            "of the first relevant document in each system."
-        ),
-    ] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the whole comparison and the gate, for example to c.json; slices and "
-            "checkpoints go to c.slices.json and c.steps.json."
-        ),
-    ] = None,
-    html: Annotated[Path | None, HTML] = None,
-    junit: Annotated[Path | None, JUNIT] = None,
-    to_judge: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the unjudged documents most worth judging for each measure, as CSV or TSV."
-        ),
-    ] = None,
-    number: Annotated[
-        int | None,
-        typer.Option("-n", min=1, help=f"How many of these documents.  [default: {_TO_JUDGE}]"),
-    ] = None,
-    split: Annotated[str | None, SPLIT] = None,
-    run_format: Annotated[str | None, RUN_FORMAT] = None,
-    chunk_ids: Annotated[str | None, CHUNK_IDS] = None,
-    qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
-    names_of_columns: Annotated[str | None, COLUMNS] = None,
+    compared: SystemOptions,
+    sampling: _SamplingOptions,
+    gate: GateOptions,
+    deciding: _ComparisonOptions,
+    parts: _PartOptions,
+    counting: CountingOptions,
+    reading: InputOptions,
+    judging: _JudgingOptions,
 ) -> None:
     """Compare systems: means, differences with intervals, and a verdict for each pair."""
     with print_errors(), opened_inputs(files or []) as stated_inputs:
-        from beir_eval.cli import comparison_output as output  # noqa: PLC0415
+        from beir_eval.cli import comparison_output as printing  # noqa: PLC0415
         from beir_eval.comparison.gate_output import to_junit  # noqa: PLC0415
 
+        outputs = OUTPUTS.files(output)
         inputs_or_folders = with_result_files(stated_inputs)
-        outputs = [markdown, latex, csv, per_query, json, html, junit, to_judge]
-        for extra, is_written in (("slices", slices), ("steps", steps is not None)):
-            outputs += [sibling(path, extra) for path in (csv, json) if path and is_written]
-        groups, candidates = repeat_groups(repeats or []), candidate_files(chosen_from)
+        groups = repeat_groups(sampling.repeats or [])
+        candidates = candidate_files(sampling.chosen_from)
         input_files = all_files(inputs_or_folders, groups, candidates)
-        check_targets(input_files, outputs)
-        check_report(html)
-        as_typed = Gate.from_options(
-            gate,
-            floor,
-            alpha=alpha,
-            non_inferior=non_inferior,
-            floor_interval=floor_interval,
-            allow_missing=allow_missing,
-            allow_unequal_depth=allow_unequal_depth,
-            junit=junit,
-        )
-        named = [*(measure or ()), *as_typed.measures, *as_typed.floors]
-        requested = as_typed.with_rel(rel)
-        floors = requested.floors
+        check_outputs(input_files, outputs, [*parts.files(outputs), judging.to_judge])
+        named = [*(measure or ()), *gate.measures, *gate.floors]
+        requested = gate.with_rel(rel)
+        requested.check_outputs(outputs)
         check_options(
             {
-                "--slice-parts cuts numbers into slices; add --slices": slice_parts and not slices,
+                "--slice-parts cuts numbers into slices; add --slices": (
+                    parts.slice_parts and not parts.slices
+                ),
                 "-n is the number of documents to judge; add --to-judge FILE": (
-                    number is not None and to_judge is None
+                    judging.number is not None and judging.to_judge is None
                 ),
             }
         )
-        _check_steps(steps)
+        _check_steps(parts.steps)
         measures = named or None
         first = input_files[0]
         folder = first if first.is_dir() and not is_score_table(first) else None
-        labels = None if clusters is None else cluster_labels(clusters, folder)
-        inputs = read_inputs(
-            input_files,
-            split,
-            policies,
-            (qrels_format, run_format),
-            judgements_first=bool(files),
-            chunk_ids=chunk_ids,
-            columns=names_of_columns,
-        )
+        labels = None if compared.clusters is None else cluster_labels(compared.clusters, folder)
+        inputs = read_inputs(input_files, asdict(counting), reading, judgements_first=bool(files))
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
         print_as_typed(names_as_typed(named, rel), inputs.names)
@@ -251,109 +208,94 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_options(
             {
                 "--floor checks one run of a single system, not --repeats; give one file": (
-                    floors and is_alone and groups
+                    requested.floors and is_alone and groups
                 ),
                 "--slices takes queries as unrelated; leave out --slices or --clusters": (
-                    slices and labels is not None
+                    parts.slices and labels is not None
                 ),
             }
         )
-        if floors and is_alone:
+        if requested.floors and is_alone:
+            reason = "needs two systems or more; one system is checked against --floor alone"
+            check_one_system(
+                stated_options(context), {"alpha"}, reason, ("slices", "steps", "to_judge")
+            )
             check_options(
                 {
-                    f"{option} needs two systems or more; one system is checked against --floor "
-                    "alone": value
-                    for option, value in (
-                        ("--gate", requested.measures),
-                        ("--non-inferior", non_inferior),
-                        ("--baseline", baseline is not None),
-                        ("--detail", detail),
-                        ("--slices", slices),
-                        ("--steps", steps is not None),
-                        ("--latex", latex),
-                        ("--csv", csv),
-                        ("--per-query", per_query),
-                        ("--json", json),
-                        ("--html", html),
-                        ("--to-judge", to_judge),
-                    )
+                    f"{stated_output} {reason}": True
+                    for stated_output in outputs.stated("html", "json", "tex", "csv", "queries")
                 }
             )
             checks = _check_one_system(
                 inputs,
                 measures,
-                {"rel": rel, **policies},
-                {"markdown": markdown, "junit": junit},
+                {"rel": rel, **asdict(counting)},
+                outputs,
                 requested,
+                deciding.alpha,
             )
             raise typer.Exit(exit_code(checks))
         columns = (
             slice_columns(
-                slices,
-                slice_parts,
+                parts.slices,
+                parts.slice_parts,
                 folder=folder,
-                split=split,
+                split=reading.split,
                 qrels=None if inputs.qrels is None else inputs.qrels.qrels,
             )
-            if slices
+            if parts.slices
             else None
         )
         comparison = _compare_inputs(
             inputs,
             measures,
-            baseline,
-            first_is_baseline=requested.is_against_baseline and baseline is None,
-            policies=policies,
-            for_report=report_settings(html),
+            compared.baseline,
+            first_is_baseline=requested.is_against_baseline and compared.baseline is None,
+            policies=asdict(counting),
+            for_report=report_settings(outputs),
             settings={
+                **asdict(deciding),
                 "rel": rel,
-                "test": test,
-                "correction": correction,
-                "interval": interval,
-                "alpha": alpha,
-                "margin": margin,
-                "on": on,
-                "draws": draws,
-                "rng": seed,
-                "repeats": repeats_are,
-                "deterministic": deterministic or (),
+                "repeats": sampling.repeats_are,
+                "deterministic": compared.deterministic or (),
                 "clusters": labels,
                 "chosen_from": inputs.candidates if isinstance(candidates, list) else candidates,
             },
         )
         comparison = requested.checked(comparison)
         sliced = None if columns is None else _compare_slices(comparison, columns)
-        curve = None if steps is None else _checkpoint_curve(comparison, steps)
-        further = [result for result in (sliced, curve) if result is not None]
-        queries = query_texts(input_files[0], split)
-        write_texts(
+        curve = None if parts.steps is None else _checkpoint_curve(comparison, parts.steps)
+        of_parts = [result for result in (sliced, curve) if result is not None]
+        queries = query_texts(input_files[0], reading.split)
+        outputs.write(
             {
-                markdown: lambda: output.markdown_summary(comparison, *further),
-                latex: comparison.to_latex,
-                csv: comparison.to_csv,
-                per_query: lambda: comparison.to_query_csv(queries),
-                json: comparison.model_dump_json,
-                junit: lambda: to_junit(comparison.gate),
-                to_judge: lambda: output.documents_text(
-                    comparison, _documents(comparison, number or _TO_JUDGE), to_judge
-                ),
+                "md": lambda: printing.markdown_summary(comparison, *of_parts),
+                "tex": comparison.to_latex,
+                "csv": comparison.to_csv,
+                "queries": lambda: comparison.to_query_csv(queries),
+                "json": comparison.model_dump_json,
+                "xml": lambda: to_junit(comparison.gate),
             }
         )
-        for result in further:
-            extra = "slices" if result is sliced else "steps"
-            write_texts(
-                {sibling(csv, extra): result.to_csv, sibling(json, extra): result.model_dump_json}
+        for result in of_parts:
+            outputs.write(
+                {"csv": result.to_csv, "json": result.model_dump_json},
+                beside="slices" if result is sliced else "steps",
             )
-        if html is not None:
+        if judging.to_judge is not None:
+            documents = _documents(comparison, judging.number or _TO_JUDGE)
+            text = printing.documents_text(comparison, documents, judging.to_judge)
+            write_atomically(judging.to_judge, f"{text.rstrip()}\n".encode())
+        if outputs["html"]:
             write_html(
-                html,
+                outputs,
                 comparison,
                 slices=sliced,
                 curve=curve,
-                **report_texts(input_files[0], split),
+                **report_texts(input_files[0], reading.split),
             )
-        output.print_comparison(comparison, *further, detail=detail, queries=queries)
-        output.print_gate(comparison.gate, comparison.differences)
+        printing.print_comparison(comparison, *of_parts, detail=compared.detail, queries=queries)
+        printing.print_gate(comparison.gate, comparison.differences)
         if code := exit_code(comparison.gate):
             raise typer.Exit(code)
 
@@ -404,12 +346,13 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
     )
 
 
-def _check_one_system(
+def _check_one_system(  # noqa: PLR0913, PLR0917 - what the command was given
     inputs: ComparisonInputs,
     measures: Sequence[MeasureLike] | None,
     policies: Mapping[str, Any],
-    targets: Mapping[str, Path | None],
-    requested: Gate,
+    outputs: Outputs,
+    requested: GateOptions,
+    alpha: float,
 ) -> list[GateCheck]:
     """Check the floors of one system, write and print its means and the checks; return these.
 
@@ -417,10 +360,11 @@ def _check_one_system(
         inputs: one run with judgements, or one saved result.
         measures: the measures of the means.
         policies: ``rel`` and the fields of ``EvaluationSettings``.
-        targets: the files "markdown" and "junit"; None: no such file.
+        outputs: the files, Markdown and JUnit.
         requested: the gate.
+        alpha: the level of the intervals.
     """
-    from beir_eval.cli import comparison_output as output  # noqa: PLC0415
+    from beir_eval.cli.comparison_output import print_gate  # noqa: PLC0415
     from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
 
     if inputs.qrels is None:
@@ -429,16 +373,16 @@ def _check_one_system(
         evaluator = Evaluator(inputs.qrels, measures or (), **policies)
         [(name, [run])] = inputs.systems.items()
         result = evaluator.evaluate(run, name=name)
-    checks = requested.check_alone(result)
-    write_texts(
+    checks = requested.check_alone(result, alpha)
+    outputs.write(
         {
-            targets["markdown"]: lambda: f"{gate_markdown(checks)}\n{to_markdown([result])}",
-            targets["junit"]: lambda: to_junit(checks),
+            "md": lambda: f"{gate_markdown(checks)}\n{to_markdown([result])}",
+            "xml": lambda: to_junit(checks),
         }
     )
     printed = print_scores([result], None, are_default_measures=inputs.qrels is None)
     print_notes([result], printed)
-    output.print_gate(checks)
+    print_gate(checks)
     return checks
 
 
@@ -472,27 +416,28 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
     Args:
         comparison: the comparison of all systems.
         pattern: a regular expression that finds the step in a name; empty: the number after
-            "step", "checkpoint" or "epoch".
+            "step", "checkpoint" or "epoch", else the last number.
 
     Raises:
         InputError: fewer than two systems have a step, or two have the same.
     """
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
     from beir_eval.comparison.checkpoints.steps import steps_of  # noqa: PLC0415
-    from beir_eval.comparison.step_names import pattern_for  # noqa: PLC0415
+    from beir_eval.comparison.step_names import pattern_of_checkpoints  # noqa: PLC0415
 
     results, settings = comparison.results, comparison.settings
-    option = f"--steps {pattern!r}" if pattern else "--steps"
-    steps = pattern or pattern_for(list(results))
+    stated = f"--steps {pattern!r}" if pattern else "--steps"
+    steps = pattern or pattern_of_checkpoints(list(results))
     checkpoints = {
         name: system_results for name, system_results in results.items() if re.search(steps, name)
     }
     if len(checkpoints) < 2:  # noqa: PLR2004 - a curve
-        msg = f"{option} finds a step in {len(checkpoints)} of the names {first_few(results)}"
+        msg = f"{stated} finds a step in {len(checkpoints)} of the names {first_few(results)}"
         if not pattern:
             msg += (
-                ", where it looks for a number after step, checkpoint or epoch; state a pattern "
-                "that finds the number, such as --steps 'v(\\d+)'"
+                ", where it looks for a number after step, checkpoint or epoch, then for names "
+                "that differ in their last number only; state a pattern that finds the number, "
+                "such as --steps 'v(\\d+)'"
             )
         raise InputError(msg)
     try:
@@ -502,7 +447,7 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         msg = problem.replace("steps=", "--steps ")
         if remedy:  # that of Python
             msg = (
-                f"{option}: {msg}; state a pattern that matches the names of the "
+                f"{stated}: {msg}; state a pattern that matches the names of the "
                 "checkpoints only, such as '(\\d+)$', or leave out the other runs"
             )
         raise InputError(msg) from error

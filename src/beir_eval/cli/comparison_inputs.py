@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from beir_eval.cli.option_sets import InputOptions
 from beir_eval.cli.options import (
     RunReading,
     read_judgements,
@@ -109,27 +110,21 @@ class ComparisonInputs(NamedTuple):
         return self._replace(systems=systems, candidates=all_candidates)
 
 
-def read_inputs(  # noqa: PLR0913 - what the command was given
+def read_inputs(
     files: Sequence[Path],
-    split: str | None,
     policies: Mapping[str, Any],
-    formats: tuple[str | None, str | None],
+    reading: InputOptions,
     *,
     judgements_first: bool,
-    chunk_ids: str | None = None,
-    columns: str | None = None,
 ) -> ComparisonInputs:
     """Return the judgements and runs, or the saved results, in the files.
 
     Args:
         files: judgements and runs, or files of saved results.
-        split: the split of a data-set folder with the judgements.
         policies: the fields of ``EvaluationSettings``.
-        formats: the formats of the judgements and of the runs; None detects them.
+        reading: how judgements and runs are read.
         judgements_first: whether the first file may hold judgements; otherwise all of them must
             hold saved results.
-        chunk_ids: the form of the ids of chunks in the runs; None: they are those of documents.
-        columns: the option ``--columns``.
 
     Raises:
         InputError: there are runs without judgements, or options that apply to runs only are set
@@ -143,13 +138,14 @@ def read_inputs(  # noqa: PLR0913 - what the command was given
                 "compare qrels.tsv --repeats ..."
             )
             raise InputError(msg)
-        with stated_columns(columns) as names:
-            qrels = read_judgements(files[0], split, formats[0], names)
-            runs = read_runs(files[1:], RunReading(formats[1], chunk_ids, names))
+        with stated_columns(reading.columns) as names:
+            qrels = read_judgements(files[0], reading.split, reading.qrels_format, names)
+            how = RunReading(reading.run_format, reading.chunk_ids, names)
+            runs = read_runs(files[1:], how)
         return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {})
     stated = {name: value for name, value in policies.items() if value is not None}
     is_for_runs = (
-        any(value is not None for value in (split, *formats, chunk_ids, columns))
+        reading != InputOptions()
         or "drop_identical_ids" in stated
         or EvaluationSettings(**stated) != EvaluationSettings()
     )

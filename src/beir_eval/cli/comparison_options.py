@@ -4,139 +4,139 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
-import typer
-
-from beir_eval.cli.options import choice
-from beir_eval.comparison.records import CORRECTIONS, INTERVALS
+from beir_eval.cli.option_sets import COMMON, option, setting
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.errors import InputError, UnknownMeasureError
 from beir_eval.measures import parse_all, with_rel
-from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Self
 
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.comparison.records import GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.measures import MeasureLike
-
-BASELINE = typer.Option(help="The system that the others are compared with.")
-MARGIN = typer.Option(help="The smallest difference that matters.")
-ALPHA = typer.Option(help="The level of the verdicts.")
-TEST = choice("--test", list(PAIRED_TESTS), "The test.")
-CORRECTION = choice(
-    "--correction",
-    CORRECTIONS,
-    "For several comparisons; by default max-t with the sign-flip test, otherwise holm.",
-)
-INTERVAL = choice("--interval", INTERVALS, "The intervals of the differences.")
-SEED = typer.Option(help="The seed of the random draws.")
-DETAIL = typer.Option(
-    "--detail",
-    help="Print all evidence too: effects, power, unjudged documents, ties, likeness.",
-)
-DETERMINISTIC = typer.Option(
-    help="A system whose repeats would be equal, such as BM25; repeat for more."
-)
-CLUSTERS = typer.Option(
-    help="Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and "
-    "one of labels. The test takes queries with a common label as one."
-)
-GATE = typer.Option(
-    "--gate",
-    help="Exit with 1 if a system is shown to be worse than the baseline on this measure, "
-    "with 2 if that cannot be decided; repeat it for more.",
-)
-NON_INFERIOR = typer.Option(
-    "--non-inferior", help="The gate passes only what is shown to lose less than --margin."
-)
-FLOOR = typer.Option(
-    "--floor",
-    help="Exit with 1 if a system's mean is below this score, for example nDCG@10=0.45; "
-    "repeat it for more.",
-)
-FLOOR_INTERVAL = typer.Option(
-    "--floor-interval", help="The floor is for the lower end of the mean's interval."
-)
-ALLOW_MISSING = typer.Option(
-    "--allow-missing", help="Check runs that lack judged queries all the same."
-)
-ALLOW_UNEQUAL_DEPTH = typer.Option(
-    "--allow-unequal-depth",
-    help="Check systems of different depths all the same on measures that compare these.",
-)
-JUNIT = typer.Option(help="Write the gate's checks as JUnit XML.")
 
 #: The exit codes by the outcome of the gate.
 _GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
+#: The parameters that have an effect on several systems only.
+_OF_SEVERAL = (
+    *("gate", "non_inferior", "baseline", "detail", "deterministic", "clusters"),
+    *("margin", "alpha", "test", "correction", "interval", "draws", "rng"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gate:
-    """The gate that options ask for; without measures, floors and ``non_inferior`` there is none.
+class SystemOptions:
+    """What is compared with what, and how queries and repeats are related."""
 
-    Attributes:
-        measures: the measures of ``--gate``: as typed, or with the level of ``--rel``.
-        floors: {measure: floor} of ``--floor``, likewise.
-        alpha: the value of this option; so are the others.
-        non_inferior: likewise.
-        floor_interval: likewise.
-        allow_missing: likewise.
-        allow_unequal_depth: likewise.
+    SECTION: ClassVar[str] = "Repeats and choice"
+
+    baseline: str | None = option(
+        "The system that the others are compared with.", rich_help_panel=COMMON, metavar="NAME"
+    )
+    detail: bool = option(
+        "Print all evidence too: effects, power, unjudged documents, ties, ranking similarity.",
+        "--detail",
+        default=False,
+        rich_help_panel=COMMON,
+    )
+    deterministic: list[str] | None = option(
+        "A system whose repeats would be equal, such as BM25; repeat it for more.", metavar="NAME"
+    )
+    clusters: str | None = option(
+        "Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and one of "
+        "labels. The test takes queries with a common label as one."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictOptions:
+    """Keywords of ``compare`` and ``compare_runs``."""
+
+    SECTION: ClassVar[str] = "Test"
+
+    margin: float = setting(ComparisonSettings, "margin")
+    alpha: float = setting(ComparisonSettings, "alpha")
+    test: str = setting(ComparisonSettings, "test")
+    correction: str | None = setting(ComparisonSettings, "correction")
+    interval: str = setting(ComparisonSettings, "interval")
+    draws: int | None = setting(ComparisonSettings, "draws")
+    rng: int = setting(ComparisonSettings, "rng", "--seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """The gate; without measures, floors and ``non_inferior`` there is none.
+
+    Raises:
+        InputError: the value of an option has another form, or an option needs another one.
     """
 
-    measures: list[MeasureLike]
-    floors: dict[MeasureLike, float]
-    alpha: float
-    non_inferior: bool
-    floor_interval: bool
-    allow_missing: bool
-    allow_unequal_depth: bool
+    SECTION: ClassVar[str] = "Gate"
 
-    @classmethod
-    def from_options(  # noqa: PLR0913 - one keyword an option
-        cls,
-        gate: Sequence[str] | None,
-        floor: Sequence[str] | None,
-        *,
-        alpha: float,
-        non_inferior: bool,
-        floor_interval: bool,
-        allow_missing: bool,
-        allow_unequal_depth: bool,
-        junit: object,
-    ) -> Self:
-        """Return the gate of the options.
+    gate: list[str] | None = option(
+        "Exit with 1 if a system is shown to be worse than the baseline on this measure, with 2 if "
+        "that cannot be decided; repeat it for more.",
+        metavar="MEASURE",
+    )
+    non_inferior: bool = option(
+        "The gate passes only what is shown to lose less than --margin.",
+        "--non-inferior",
+        default=False,
+    )
+    floor: list[str] | None = option(
+        "Exit with 1 if a system's mean is below this score, for example nDCG@10=0.45; repeat it "
+        "for more.",
+        metavar="MEASURE=SCORE",
+    )
+    floor_interval: bool = option(
+        "The floor is for the lower end of the mean's interval.", "--floor-interval", default=False
+    )
+    allow_missing: bool = option(
+        "Check runs that lack judged queries all the same.", "--allow-missing", default=False
+    )
+    allow_unequal_depth: bool = option(
+        "Check systems of different depths all the same on measures that compare these.",
+        "--allow-unequal-depth",
+        default=False,
+    )
 
-        Raises:
-            InputError: the value of an option has another form, or an option needs another one.
-        """
-        requested = cls(
-            measures=_gates(gate or ()),
-            floors=_floors(floor or ()),
-            alpha=alpha,
-            non_inferior=non_inferior,
-            floor_interval=floor_interval,
-            allow_missing=allow_missing,
-            allow_unequal_depth=allow_unequal_depth,
-        )
-        is_gated = requested.is_gated
+    def __post_init__(self) -> None:
+        """Check the values and their combinations."""
+        is_gated = self.is_gated
         check_options(
             {
-                "--junit writes the checks of a gate; add --gate MEASURE": junit and not is_gated,
-                "--allow-missing is for a gate; add --gate MEASURE": allow_missing and not is_gated,
+                "--allow-missing is for a gate; add --gate MEASURE": (
+                    self.allow_missing and not is_gated
+                ),
                 "--allow-unequal-depth is for a gate; add --gate MEASURE": (
-                    allow_unequal_depth and not is_gated
+                    self.allow_unequal_depth and not is_gated
                 ),
                 "--floor-interval is for a floor; add --floor MEASURE=SCORE": (
-                    floor_interval and not requested.floors
+                    self.floor_interval and not self.floors
                 ),
             }
         )
-        return requested
+
+    @cached_property
+    def measures(self) -> list[str]:
+        """The measures of ``--gate``: as typed, or with the level of ``--rel``."""
+        return _gates(self.gate or ())
+
+    @cached_property
+    def floors(self) -> dict[str, float]:
+        """{measure: floor} of ``--floor``, likewise."""
+        return _floors(self.floor or ())
+
+    def check_outputs(self, outputs: Outputs) -> None:
+        """Raise InputError if the checks of a gate are to be written and there is none."""
+        message = "{} writes the checks of a gate; add --gate MEASURE"
+        check_options({message.format(file): not self.is_gated for file in outputs.stated("xml")})
 
     def with_rel(self, rel: float | None) -> Self:
         """Return the gate with the level of ``--rel`` in its measures; None: as it is.
@@ -147,15 +147,15 @@ class Gate:
         """
         if rel is None:
             return self
-        measures = [of_level for name in self.measures for of_level in _at_level(name, rel)]
-        floors: dict[MeasureLike, float] = {}
-        for name, limit in self.floors.items():
-            for measure in _at_level(name, rel):
-                if measure in floors:
-                    msg = f"--floor names {measure} twice; leave out one floor"
-                    raise InputError(msg)
-                floors[measure] = limit
-        return replace(self, measures=measures, floors=floors)
+        return replace(
+            self,
+            gate=[of_level for name in self.measures for of_level in _at_level(name, rel)],
+            floor=[
+                f"{of_level}={limit!r}"
+                for name, limit in self.floors.items()
+                for of_level in _at_level(name, rel)
+            ],
+        )
 
     @property
     def is_against_baseline(self) -> bool:
@@ -184,8 +184,8 @@ class Gate:
         )
         return comparison.model_copy(update={"gate": tuple(checks)})
 
-    def check_alone(self, result: EvaluationResult) -> list[GateCheck]:
-        """Return the checks of the floors of one result."""
+    def check_alone(self, result: EvaluationResult, alpha: float) -> list[GateCheck]:
+        """Return the checks of the floors of one result, whose intervals have this level."""
         from beir_eval.comparison.gate import check_floors  # noqa: PLC0415
 
         return check_floors(
@@ -193,7 +193,7 @@ class Gate:
             self.floors,
             floor_interval=self.floor_interval,
             allow_missing=self.allow_missing,
-            alpha=self.alpha,
+            alpha=alpha,
         )
 
 
@@ -204,6 +204,27 @@ def exit_code(checks: Sequence[GateCheck]) -> int:
     return _GATE_CODES[gate_outcome(checks)]
 
 
+def check_one_system(
+    stated: Collection[str], useful: Collection[str], reason: str, further: Sequence[str] = ()
+) -> None:
+    """Raise InputError if an option is stated that needs several systems.
+
+    Args:
+        stated: the names of the parameters that are stated.
+        useful: those that have an effect here.
+        reason: what follows the name of the option in the message.
+        further: further parameters of the command that have an effect on several systems only.
+    """
+    names = {"rng": "seed"}
+    check_options(
+        {
+            f"--{names.get(name, name).replace('_', '-')} {reason}": name in stated
+            for name in (*_OF_SEVERAL, *further)
+            if name not in useful
+        }
+    )
+
+
 def check_options(problems: Mapping[str, object]) -> None:
     """Raise InputError with the first message whose combination of options is used."""
     for message, is_used in problems.items():
@@ -211,28 +232,28 @@ def check_options(problems: Mapping[str, object]) -> None:
             raise InputError(message)
 
 
-def _at_level(name: MeasureLike, rel: float) -> Sequence[MeasureLike]:
+def _at_level(name: str, rel: float) -> Sequence[str]:
     """Return the measures of a name, with this lowest relevant grade if they take and lack one.
 
     The name of a custom measure, which only the results know, is returned as it is.
     """
     try:
-        return with_rel(parse_all(name), rel)
+        return list(map(str, with_rel(parse_all(name), rel)))
     except UnknownMeasureError:
         return [name]
 
 
-def _gates(options: Sequence[str]) -> list[MeasureLike]:
+def _gates(options: Sequence[str]) -> list[str]:
     """Return the measures of ``--gate``.
 
     Raises:
         InputError: a value states a number too, as that of ``--floor`` does.
     """
-    for option in options:
-        measure, equals, number = option.rpartition("=")
+    for value in options:
+        measure, equals, number = value.rpartition("=")
         if equals and ")" not in number:
             msg = (
-                f"--gate {option}: a measure alone was expected, such as --gate {measure}. "
+                f"--gate {value}: a measure alone was expected, such as --gate {measure}. "
                 f"--floor {measure}={number} sets the lowest mean; --non-inferior --margin "
                 f"{number} sets the loss that is allowed"
             )
@@ -240,21 +261,21 @@ def _gates(options: Sequence[str]) -> list[MeasureLike]:
     return list(options)
 
 
-def _floors(options: Sequence[str]) -> dict[MeasureLike, float]:
+def _floors(options: Sequence[str]) -> dict[str, float]:
     """Return {measure: floor} of values such as "nDCG@10=0.45".
 
     Raises:
         InputError: a value has another form, or a measure is named twice.
     """
-    floors: dict[MeasureLike, float] = {}
-    for option in options:
-        measure, _, text = option.rpartition("=")
+    floors: dict[str, float] = {}
+    for value in options:
+        measure, _, text = value.rpartition("=")
         try:
             limit = float(text)
         except ValueError:
             limit = math.nan
         if not measure or not math.isfinite(limit):
-            msg = f"--floor {option}: MEASURE=SCORE was expected, such as nDCG@10=0.45"
+            msg = f"--floor {value}: MEASURE=SCORE was expected, such as nDCG@10=0.45"
             raise InputError(msg)
         if measure in floors:
             msg = f"--floor names {measure} twice; leave out one floor"

@@ -1,4 +1,4 @@
-"""The command ``beir-eval datasets``: list BEIR's data sets, or describe one."""
+"""The command ``beir-eval list datasets``: list BEIR's data sets, or describe one."""
 
 from __future__ import annotations
 

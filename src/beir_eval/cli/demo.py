@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from rich.text import Text
 
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.cli.console import check_targets, console, print_errors
+from beir_eval.cli.option_sets import takes_options
 from beir_eval.cli.options import (
     RunReading,
-    check_report,
+    check_outputs,
     read_runs,
     report_settings,
     report_texts,
     write_html,
 )
+from beir_eval.cli.outputs import OutputFormats, Outputs
 from beir_eval.cli.results_output import print_notes, print_scores
 from beir_eval.datasets.demo import FOLDER, RUNS
 from beir_eval.errors import MissingExtraError
@@ -28,23 +28,25 @@ if TYPE_CHECKING:
 _MEASURES = ("nDCG@10", "MAP@100", "Recall@10", "R_cap@10", "Precision@10", "MRR@10")
 
 
-def demo(
-    html: Annotated[
-        Path, typer.Option(help="The report to write; one that is there is replaced.")
-    ] = Path("beir-eval-demo.html"),
-) -> None:
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(html="the report, by default beir-eval-demo.html, which is replaced")
+
+
+@takes_options
+def demo(output: Annotated[list[str] | None, OUTPUTS.option()] = None) -> None:
     """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
     with print_errors():
         from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
         from beir_eval.comparison.headlines import headlines  # noqa: PLC0415
 
-        check_targets([], [html])
+        outputs = OUTPUTS.files(output or ["beir-eval-demo.html"])
+        check_targets([], [*outputs])
         runs = read_runs(RUNS, RunReading())
         qrels = read_qrels(FOLDER)
         comparison = compare_runs(
-            qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(html)
+            qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(outputs)
         )
-        report_sentence = _write_report(html, comparison)
+        report_sentence = _write_report(outputs, comparison)
         results = [repeats[0] for repeats in (comparison.results or {}).values()]
         console.print(
             f"Two BM25 settings over the bundled data set ({len(qrels)} queries about the solar "
@@ -59,14 +61,15 @@ def demo(
         console.print(Text(f"\n{report_sentence}"))
 
 
-def _write_report(html: Path, comparison: Comparison) -> str:
+def _write_report(outputs: Outputs, comparison: Comparison) -> str:
     """Write the report on the bundled runs; return where it is, or why it was not written."""
     try:
-        check_report(html)
+        check_outputs([], outputs)
     except MissingExtraError as error:
         return f"The report: not written. {error}"
-    write_html(html, comparison, **report_texts(FOLDER))
-    return f"The report on the two BM25 runs, to look at in a browser: {html.resolve()}"
+    write_html(outputs, comparison, **report_texts(FOLDER))
+    path = outputs["html"][0].resolve()
+    return f"The report on the two BM25 runs, to look at in a browser: {path}"
 
 
 def _print_pipelines() -> None:

@@ -5,37 +5,22 @@ Haystack is imported when the command runs, so that the other commands start wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from rich.text import Text
 
 from beir_eval.cli.comparison_options import (
-    ALLOW_MISSING,
-    ALLOW_UNEQUAL_DEPTH,
-    ALPHA,
-    BASELINE,
-    CLUSTERS,
-    CORRECTION,
-    DETAIL,
-    DETERMINISTIC,
-    FLOOR,
-    FLOOR_INTERVAL,
-    GATE,
-    INTERVAL,
-    JUNIT,
-    MARGIN,
-    NON_INFERIOR,
-    SEED,
-    TEST,
-    Gate,
+    GateOptions,
+    SystemOptions,
+    VerdictOptions,
+    check_one_system,
     check_options,
     exit_code,
 )
 from beir_eval.cli.console import (
-    check_targets,
     console,
     naming_options,
     print_as_typed,
@@ -44,19 +29,16 @@ from beir_eval.cli.console import (
     print_warnings,
     show_in_messages,
 )
-from beir_eval.cli.ledger_looks import LOOKS, PipelineLooks, number_of_looks, print_looks
+from beir_eval.cli.ledger_looks import PipelineLooks, looks_option, number_of_looks, print_looks
+from beir_eval.cli.option_sets import COMMON, option, stated_options, takes_options
 from beir_eval.cli.options import (
-    CHECK_SAVED,
-    DRAWS,
-    FRESH_OPTION,
-    HTML,
-    LATEX,
-    PER_QUERY,
     REL,
-    check_report,
+    check_outputs,
+    measure_option,
     report_settings,
     write_html,
 )
+from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.pipelines import (
     check_arguments,
     evaluate_pipelines,
@@ -68,15 +50,10 @@ from beir_eval.cli.pipelines import (
     runs_of_pipelines,
     values_of_pipelines,
 )
-from beir_eval.cli.results_output import (
-    print_notes,
-    print_scores,
-    sibling,
-    write_results,
-    write_texts,
-)
+from beir_eval.cli.results_output import print_notes, print_scores, write_data
+from beir_eval.cli.running_options import RunningOptions
 from beir_eval.cli.sampling_options import cluster_labels
-from beir_eval.cli.stages import print_stages, stages_file
+from beir_eval.cli.stages import beside_results, print_stages
 from beir_eval.comparison.records import (
     PERMUTATION_CORRECTIONS,
     TESTS_OVER_REPEATS,
@@ -85,9 +62,8 @@ from beir_eval.comparison.records import (
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
-from beir_eval.evaluation.tables import repeats_table, to_markdown, usual_measures
+from beir_eval.evaluation.tables import repeats_table, to_latex, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 from beir_eval.significance import PAIRED_TESTS
@@ -96,6 +72,7 @@ from beir_eval.significance.repeats import FEWEST_REPEATS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.cli.pipelines import EvaluatedPipelines, PipelineRuns
     from beir_eval.comparison.records import GateCheck
     from beir_eval.comparison.result import Comparison
@@ -109,174 +86,155 @@ if TYPE_CHECKING:
 
 #: What is compared unless measures are named, as in ``beir-eval compare``.
 _COMPARED = "nDCG@10"
-#: The parameters that have an effect only on several pipelines.
-_COMPARISON_OPTIONS = (
-    "baseline",
-    "margin",
-    "alpha",
-    "test",
-    "correction",
-    "interval",
-    "draws",
-    "seed",
-    "clusters",
-    "deterministic",
-    "gate",
-    "non_inferior",
-    "detail",
-)
-#: {option: keyword of ``Ledger``} of the options that a comparison and a ledger share.
-_LEDGER_SETTINGS = {"margin": "margin", "alpha": "alpha", "draws": "draws", "seed": "rng"}
+#: The options that a comparison and a ledger share.
+_LEDGER_SETTINGS = ("margin", "alpha", "draws", "rng")
 #: The value of --collapse that counts each chunk.
 _NO_COLLAPSE = "none"
 _FOR_ONE = "NAME=… is for the pipeline of this name"
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(
+    html="a report to look at",
+    json="all results, r.compare.json the comparison",
+    md="comparison and means",
+    tex="the means",
+    csv="every query's scores",
+    xml="the gate as JUnit",
+)
 
 
-def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
+@dataclass(frozen=True, kw_only=True)
+class _PipelineOptions:
+    SECTION: ClassVar[str] = "Pipelines"
+
+    inputs: list[str] | None = option(
+        f"An input that takes the query, as component.input; {_FOR_ONE}; repeat.",
+        "--input",
+        metavar="SOCKET",
+    )
+    documents_from: list[str] | None = option(
+        f"The output of the ranking, as component.output; {_FOR_ONE}.", metavar="SOCKET"
+    )
+    field: list[str] | None = option(
+        f"What identifies a document: id (default), content or meta.<key>; {_FOR_ONE}; repeat.",
+        "--by",
+        metavar="FIELD",
+    )
+    collapse: list[str] | None = option(
+        "The field with the document that a chunk is a part of, for example meta.source_id; by "
+        f"default meta.beir_doc_id, which --index writes; none: each chunk counts; {_FOR_ONE}.",
+        metavar="FIELD",
+    )
+    name: list[str] | None = option(
+        "The system's name; by default the file's. Repeat it for each of several pipelines, in "
+        "their order.",
+        metavar="NAME",
+    )
+    allow: list[str] | None = option(
+        "A module of your own components, for example my.parts.*", metavar="MODULE"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CorpusOptions:
+    SECTION: ClassVar[str] = "Corpus"
+
+    index_corpus: bool = option(
+        "Write the corpus to the pipelines' stores first, as text.", "--index", default=False
+    )
+    index_pipeline: Path | None = option(
+        "Write the corpus to the pipelines' stores first, through this indexing pipeline: a YAML "
+        "file, for example with a splitter or an embedder."
+    )
+
+    def __post_init__(self) -> None:
+        """Check the combination."""
+        check_options(
+            {
+                "--index writes text and --index-pipeline writes through a pipeline: state one": (
+                    self.index_corpus and self.index_pipeline is not None
+                ),
+            }
+        )
+
+    def index(
+        self, data: Dataset, retrievers: Mapping[str, PipelineRetriever], allowed: Sequence[str]
+    ) -> None:
+        """Write the corpus to the stores, if it is asked for, and print what was written.
+
+        Args:
+            data: the data set.
+            retrievers: {name: retriever} of the pipelines.
+            allowed: the modules of the user's own components.
+        """
+        if not self.index_corpus and self.index_pipeline is None:
+            return
+        for sentence in index_stores(
+            data, retrievers, self.index_pipeline, allowed_modules=allowed
+        ):
+            console.print(Text(sentence))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RunOptions(RunningOptions):
+    save_run: Path | None = option(
+        "Write the run here, and resume from it later; for several runs a folder, with a file "
+        "NAME.trec for each pipeline and NAME_1.trec, … for repeats."
+    )
+    repeats: int | None = option(
+        "Run each pipeline so many times, for pipelines whose rankings vary, such as those with a "
+        "language model. Verdicts then hold for other runs of the pipelines too."
+    )
+    stages: bool = option(
+        "Say which component lost the relevant documents.",
+        "--stages",
+        default=False,
+        rich_help_panel=COMMON,
+    )
+
+    def __post_init__(self) -> None:
+        """Check the combination."""
+        check_options(
+            {
+                "--fresh replaces the answers of --save-run, which is not stated; leave it out": (
+                    self.fresh and self.save_run is None
+                ),
+            }
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _LedgerOptions:
+    SECTION: ClassVar[str] = "Ledger"
+
+    ledger: Path | None = option(
+        "Record each pipeline but the baseline as a look in this ledger; the baseline, by default "
+        "the first pipeline, creates it."
+    )
+    looks: str | None = looks_option()
+
+
+@takes_options
+def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
     context: typer.Context,
     pipelines: Annotated[
         list[Path],
-        typer.Argument(
-            help="Pipelines as YAML, as Haystack's Pipeline.dump writes them; two or more are "
-            "compared."
-        ),
+        typer.Argument(help="Pipelines as YAML (Pipeline.dump); several are compared."),
     ],
     dataset: Annotated[Path, typer.Argument(help="A BEIR data-set folder.")],
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m",
-            "--measure",
-            help="A measure, for example nDCG@10; repeat it for more. Without it, pipelines are "
-            "compared on nDCG@10.",
-        ),
+        measure_option("A measure; repeat it for more.  [default to compare: nDCG@10]"),
     ] = None,
     rel: Annotated[float | None, REL] = None,
-    inputs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--input",
-            help=f"An input that takes the query, as component.input; {_FOR_ONE}; repeat.",
-        ),
-    ] = None,
-    documents_from: Annotated[
-        list[str] | None,
-        typer.Option(help=f"The output of the ranking, as component.output; {_FOR_ONE}."),
-    ] = None,
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--by",
-            help="What identifies a document: id (default), content or meta.<key>; "
-            f"{_FOR_ONE}; repeat.",
-        ),
-    ] = None,
-    collapse: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The field with the document that a chunk is a part of, for example "
-            "meta.source_id; by default meta.beir_doc_id, which --index writes; none: each chunk "
-            f"counts; {_FOR_ONE}."
-        ),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="The system's name; by default the file's. Repeat it for each of several "
-            "pipelines, in their order."
-        ),
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first queries.")] = None,
-    concurrency: Annotated[int, typer.Option(help="How many queries at a time.")] = 1,
-    on_error: Annotated[
-        str, typer.Option(help="A query that fails: stop, or count it as missing.")
-    ] = "stop",
-    save_run: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the run here, and resume from it later; for several runs a folder, with a "
-            "file NAME.trec for each pipeline and NAME_1.trec, … for repeats."
-        ),
-    ] = None,
-    check_saved: Annotated[int, CHECK_SAVED] = DEFAULT_CHECKED,
-    baseline: Annotated[str | None, BASELINE] = None,
-    margin: Annotated[float, MARGIN] = 0.01,
-    alpha: Annotated[float, ALPHA] = 0.05,
-    test: Annotated[str, TEST] = "sign_flip",
-    correction: Annotated[str | None, CORRECTION] = None,
-    interval: Annotated[str, INTERVAL] = "test",
-    draws: Annotated[int | None, DRAWS] = None,
-    seed: Annotated[int, SEED] = 0,
-    clusters: Annotated[str | None, CLUSTERS] = None,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            help="Run each pipeline so many times, for pipelines whose rankings vary, such as "
-            "those with a language model. Verdicts then hold for other runs of the pipelines too."
-        ),
-    ] = None,
-    deterministic: Annotated[list[str] | None, DETERMINISTIC] = None,
-    gate: Annotated[list[str] | None, GATE] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     *,
-    fresh: Annotated[bool, FRESH_OPTION] = False,
-    non_inferior: Annotated[bool, NON_INFERIOR] = False,
-    floor: Annotated[list[str] | None, FLOOR] = None,
-    floor_interval: Annotated[bool, FLOOR_INTERVAL] = False,
-    allow_missing: Annotated[bool, ALLOW_MISSING] = False,
-    allow_unequal_depth: Annotated[bool, ALLOW_UNEQUAL_DEPTH] = False,
-    detail: Annotated[bool, DETAIL] = False,
-    ledger: Annotated[
-        Path | None,
-        typer.Option(
-            help="Record each pipeline but the baseline as a look in this ledger; the baseline, by "
-            "default the first pipeline, creates it."
-        ),
-    ] = None,
-    looks: Annotated[str | None, LOOKS] = None,
-    stages: Annotated[
-        bool,
-        typer.Option(
-            "--stages",
-            help="Say which component lost the relevant documents, whether each is worth it, and "
-            "what it took; with --json also to r.stages.json.",
-        ),
-    ] = False,
-    per_query: Annotated[Path | None, PER_QUERY] = None,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the results of all runs, a JSON list, for example to r.json; a comparison "
-            "with the gate goes to r.compare.json."
-        ),
-    ] = None,
-    markdown: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the comparison, the means on all measures and the notes as Markdown."
-        ),
-    ] = None,
-    latex: Annotated[Path | None, LATEX] = None,
-    html: Annotated[Path | None, HTML] = None,
-    junit: Annotated[Path | None, JUNIT] = None,
-    allow: Annotated[
-        list[str] | None,
-        typer.Option("--allow", help="A module of your own components, for example my.parts.*"),
-    ] = None,
-    index_corpus: Annotated[
-        bool,
-        typer.Option("--index", help="Write the corpus to the pipelines' stores first, as text."),
-    ] = False,
-    index_pipeline: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the corpus to the pipelines' stores first, through this indexing pipeline: "
-            "a YAML file, for example with a splitter or an embedder."
-        ),
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
-    ] = None,
+    of_corpus: _CorpusOptions,
+    of_pipelines: _PipelineOptions,
+    running: _RunOptions,
+    systems: SystemOptions,
+    gate: GateOptions,
+    deciding: VerdictOptions,
+    of_ledger: _LedgerOptions,
 ) -> None:
     """Run PIPELINES for every judged query of DATASET, print the means, and compare them."""
     with print_errors():
@@ -291,124 +249,87 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per option
         show_in_messages(INDEX_PIPELINE, "--index-pipeline indexing.yaml")
         show_in_messages(FRESH, "--fresh")
         check_arguments(pipelines, dataset)
-        names = pipeline_names(pipelines, name or [])
-        as_typed = Gate.from_options(
-            gate,
-            floor,
-            alpha=alpha,
-            non_inferior=non_inferior,
-            floor_interval=floor_interval,
-            allow_missing=allow_missing,
-            allow_unequal_depth=allow_unequal_depth,
-            junit=junit,
-        )
-        named = [*(measure or ()), *as_typed.measures, *as_typed.floors]
+        outputs, stated = OUTPUTS.files(output), stated_options(context)
+        names = pipeline_names(pipelines, of_pipelines.name or [])
+        named = [*(measure or ()), *gate.measures, *gate.floors]
         print_as_typed(names_as_typed(named, rel), names)
-        requested = as_typed.with_rel(rel)
-        _check_combination(names, _stated(context), requested, repeats, deterministic or [])
-        _check_test_over_repeats(repeats, test, correction)
-        check_options(
-            {
-                "--index writes text and --index-pipeline writes through a pipeline: state one": (
-                    index_corpus and index_pipeline is not None
-                ),
-                "--fresh replaces the answers of --save-run, which is not stated; leave it out": (
-                    fresh and save_run is None
-                ),
-            }
-        )
-        runs = runs_of_pipelines(names, repeats, deterministic or [], save_run)
-        check_targets(
-            [*pipelines, dataset, *([] if index_pipeline is None else [index_pipeline])],
+        requested = gate.with_rel(rel)
+        requested.check_outputs(outputs)
+        deterministic = systems.deterministic or []
+        _check_combination(names, stated, requested, running.repeats, deterministic)
+        _check_test_over_repeats(running.repeats, deciding.test, deciding.correction)
+        runs = runs_of_pipelines(names, running.repeats, deterministic, running.save_run)
+        beside = ["compare"] if len(names) > 1 else []
+        beside += [beside_results(name, names) for name in names if running.stages]
+        check_outputs(
+            [*pipelines, dataset, *filter(None, [of_corpus.index_pipeline])],
+            outputs,
             [
-                None if runs[0].is_named else save_run,
-                *(per_query, json, markdown, latex, html, junit, ledger),
-                sibling(json, "compare") if len(names) > 1 else None,
-                *(stages_file(json, name, names) for name in names if stages),
+                None if runs[0].is_named else running.save_run,
+                of_ledger.ledger,
+                *(path for extra in beside for path in outputs.beside(extra, "json")),
             ],
         )
-        check_report(html)
-        _check_running(concurrency, on_error)
-        retriever_settings = {
-            name: settings | {"keep_stages": stages}
-            for name, settings in _retriever_settings(
-                names, inputs, documents_from, field, collapse
-            ).items()
-        }
+        _check_running(running.concurrency, running.on_error)
+        retriever_settings = _retriever_settings(names, of_pipelines, keep_stages=running.stages)
         compared = with_rel(parse_all(named or [_COMPARED]), rel)
-        looks_of = _looks_of(context, ledger, looks, names, compared)
-        measures = [
+        looks_of = _looks_of(context, of_ledger, names, compared)
+        evaluated_measures = [
             *with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel),
             *compared,
+            *(() if looks_of is None else parse_all(looks_of.measure)),
         ]
-        if looks_of is not None:
-            measures += parse_all(looks_of.measure)
         task = _Task(
-            data=load_dataset(dataset, split),
-            limit=limit,
+            data=load_dataset(dataset, running.split),
+            limit=running.limit,
             runs=runs,
-            measures=parse_all(measures),
+            measures=parse_all(evaluated_measures),
             settings={
+                **asdict(deciding),
                 "measures": compared,
-                "baseline": _baseline(names, baseline, requested, looks_of),
-                "test": test,
-                "correction": correction,
-                "interval": interval,
-                "alpha": alpha,
-                "margin": margin,
-                "draws": draws,
-                "rng": seed,
-                "repeats": None if repeats is None else "random",
-                "deterministic": deterministic or (),
-                "clusters": None if clusters is None else cluster_labels(clusters, dataset),
+                "baseline": _baseline(names, systems.baseline, requested, looks_of),
+                "repeats": None if running.repeats is None else "random",
+                "deterministic": deterministic,
+                "clusters": (
+                    None if systems.clusters is None else cluster_labels(systems.clusters, dataset)
+                ),
             },
             gate=requested,
             looks_of=looks_of,
         )
         given: set[str] = set()
         with noting_warnings(given):
-            task.check_ahead(stages=stages)
+            task.check_ahead(stages=running.stages)
         retrievers = load_retrievers(
             dict(zip(names, pipelines, strict=True)),
             retriever_settings,
-            allowed_modules=allow or (),
-            concurrency=concurrency,
-            check_saved=check_saved,
+            allowed_modules=of_pipelines.allow or (),
+            concurrency=running.concurrency,
+            check_saved=running.check_saved,
         )
-        if index_corpus or index_pipeline is not None:
-            for sentence in index_stores(
-                task.data, retrievers, index_pipeline, allowed_modules=allow or ()
-            ):
-                console.print(Text(sentence))
-        for_report = report_settings(html)
-        if json is not None or ledger is not None:
-            for_report = {"fingerprint": True} | for_report
+        of_corpus.index(task.data, retrievers, of_pipelines.allow or ())
+        is_saved = bool(outputs["json"]) or of_ledger.ledger is not None
+        for_report = ({"fingerprint": True} if is_saved else {}) | report_settings(outputs)
         evaluated = evaluate_pipelines(
             runs,
             retrievers,
             task.data,
             task.measures,
             given=given,
-            stages_of=task.stages_of if stages else None,
-            limit=limit,
-            on_error=on_error,
-            fresh=fresh,
+            stages_of=task.stages_of if running.stages else None,
+            limit=running.limit,
+            on_error=running.on_error,
+            fresh=running.fresh,
             **{"keep_top": 10, "fingerprint": False} | for_report,
         )
         # A look that is shown must be recorded, so it is recorded first.
         recorded = None if looks_of is None else looks_of.record(evaluated.results)
         comparison, checks = task.compare(evaluated, for_report)
-        targets = {"per_query": per_query, "json": json, "markdown": markdown, "latex": latex}
-        _write(evaluated, comparison, checks, targets, junit)
-        if html is not None:
-            write_html(
-                html,
-                comparison or evaluated.in_report(),
-                queries=task.data.queries,
-                corpus=task.data.corpus,
-            )
-        _print_means(evaluated, has_measures=bool(measure), detail=detail)
-        _print_comparison(comparison, checks, task.data.queries, detail=detail)
+        _write(evaluated, comparison, checks, outputs)
+        in_report = comparison or evaluated.in_report()
+        write_html(outputs, in_report, queries=task.data.queries, corpus=task.data.corpus)
+        _print_means(evaluated, has_measures=bool(measure), detail=systems.detail)
+        _print_comparison(comparison, checks, task.data.queries, detail=systems.detail)
         if recorded is not None:
             print_looks(*recorded)
         if code := exit_code(checks):
@@ -434,7 +355,7 @@ class _Task:
     runs: list[PipelineRuns]
     measures: tuple[Measure, ...]
     settings: dict[str, Any]
-    gate: Gate
+    gate: GateOptions
     looks_of: PipelineLooks | None
 
     @property
@@ -476,7 +397,7 @@ class _Task:
             }
             self.gate.checked(compare(results, **self.settings))
         elif self.gate.floors:
-            self.gate.check_alone(judged)
+            self.gate.check_alone(judged, self.settings["alpha"])
 
     def stages_of(
         self, retriever: PipelineRetriever, retrieved: Retrieved, result: EvaluationResult
@@ -508,8 +429,10 @@ class _Task:
         from beir_eval.comparison import compare_runs  # noqa: PLC0415
 
         if len(self.runs) == 1:
-            result = evaluated.all_results[0]
-            return None, self.gate.check_alone(result) if self.gate.floors else []
+            if not self.gate.floors:
+                return None, []
+            [result] = evaluated.all_results
+            return None, self.gate.check_alone(result, self.settings["alpha"])
         comparison = compare_runs(
             self._qrels,
             evaluated.runs,
@@ -538,8 +461,7 @@ def _check_running(concurrency: int, on_error: str) -> None:
 
 def _looks_of(
     context: typer.Context,
-    ledger: Path | None,
-    looks: str | None,
+    of_ledger: _LedgerOptions,
     names: Sequence[str],
     compared: Sequence[Measure],
 ) -> PipelineLooks | None:
@@ -547,23 +469,22 @@ def _looks_of(
 
     The settings of the comparison that are stated are those of the ledger too.
     """
-    if ledger is None:
+    if of_ledger.ledger is None:
         return None
-    stated = _stated(context)
-    settings = {
-        keyword: context.params[option]
-        for option, keyword in _LEDGER_SETTINGS.items()
-        if option in stated
-    }
-    if looks is not None:
-        settings["looks"] = number_of_looks(looks)
+    stated = stated_options(context)
+    settings = {name: context.params[name] for name in _LEDGER_SETTINGS if name in stated}
+    if of_ledger.looks is not None:
+        settings["looks"] = number_of_looks(of_ledger.looks)
     baseline = context.params["baseline"]
     with naming_options(looks="--looks", draws="--draws"):
-        return PipelineLooks.from_options(ledger, settings, names, compared, baseline)
+        return PipelineLooks.from_options(of_ledger.ledger, settings, names, compared, baseline)
 
 
 def _baseline(
-    names: Sequence[str], baseline: str | None, requested: Gate, looks_of: PipelineLooks | None
+    names: Sequence[str],
+    baseline: str | None,
+    requested: GateOptions,
+    looks_of: PipelineLooks | None,
 ) -> str | None:
     """Return the baseline of the comparison: the one stated, of the ledger or of the gate.
 
@@ -576,20 +497,10 @@ def _baseline(
     return names[0] if requested.is_against_baseline else None
 
 
-def _stated(context: typer.Context) -> set[str]:
-    """Return the names of the parameters that are stated on the command line."""
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return {
-        name
-        for name, source in sources.items()
-        if source is not None and source.name == "COMMANDLINE"
-    }
-
-
 def _check_combination(
     names: Sequence[str],
     stated: set[str],
-    requested: Gate,
+    requested: GateOptions,
     repeats: int | None,
     deterministic: Sequence[str],
 ) -> None:
@@ -620,13 +531,9 @@ def _check_combination(
     )
     if len(names) > 1:
         return
+    check_one_system(stated, useful, "needs two pipelines or more")
     check_options(
         {
-            f"--{option.replace('_', '-')} needs two pipelines or more": option in stated
-            for option in _COMPARISON_OPTIONS
-            if option not in useful
-        }
-        | {
             "--floor checks one run of a single pipeline, not --repeats": (
                 requested.floors and repeats is not None
             )
@@ -651,29 +558,26 @@ def _check_test_over_repeats(repeats: int | None, test: str, correction: str | N
 
 
 def _retriever_settings(
-    names: Sequence[str],
-    inputs: Sequence[str] | None,
-    documents_from: Sequence[str] | None,
-    field: Sequence[str] | None,
-    collapse: Sequence[str] | None,
+    names: Sequence[str], options: _PipelineOptions, *, keep_stages: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the settings of ``PipelineRetriever`` of each pipeline, from the options."""
-    by_option = {
-        "inputs": values_of_pipelines("--input", inputs or (), names),
-        "document_comparison_field": values_of_pipelines("--by", field or (), names),
-    }
-    documents_outputs = values_of_pipelines(
-        "--documents-from", documents_from or (), names, is_single=True
+    inputs = values_of_pipelines("--input", options.inputs or (), names)
+    fields = values_of_pipelines("--by", options.field or (), names)
+    outputs = values_of_pipelines(
+        "--documents-from", options.documents_from or (), names, is_single=True
     )
-    collapse_fields = values_of_pipelines("--collapse", collapse or (), names, is_single=True)
+    collapsed = values_of_pipelines("--collapse", options.collapse or (), names, is_single=True)
     return {
         name: {
-            "inputs": by_option["inputs"][name] or None,
-            "document_comparison_field": by_option["document_comparison_field"][name] or "id",
-            "documents_from": next(iter(documents_outputs[name]), None),
-            "collapse": None if fields == [_NO_COLLAPSE] else next(iter(fields), AUTO),
+            "inputs": inputs[name] or None,
+            "document_comparison_field": fields[name] or "id",
+            "documents_from": next(iter(outputs[name]), None),
+            "collapse": (
+                None if collapsed[name] == [_NO_COLLAPSE] else next(iter(collapsed[name]), AUTO)
+            ),
+            "keep_stages": keep_stages,
         }
-        for name, fields in collapse_fields.items()
+        for name in names
     }
 
 
@@ -681,8 +585,7 @@ def _write(
     evaluated: EvaluatedPipelines,
     comparison: Comparison | None,
     checks: Sequence[GateCheck],
-    targets: Mapping[str, Path | None],
-    junit: Path | None,
+    outputs: Outputs,
 ) -> None:
     """Write the results, the comparison and the checks of the gate to files.
 
@@ -690,8 +593,7 @@ def _write(
         evaluated: the pipelines.
         comparison: that of the pipelines; None for one pipeline.
         checks: those of the gate.
-        targets: the files of ``write_results``.
-        junit: the file of the checks; None: no such file.
+        outputs: the files.
     """
     from beir_eval.cli.comparison_output import markdown_summary  # noqa: PLC0415
     from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
@@ -706,13 +608,19 @@ def _write(
         summary = markdown_summary(comparison)
         return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}{of_stages}"
 
-    write_results(results, **{**targets, "markdown": None})
-    texts = {targets["markdown"]: markdown, junit: lambda: to_junit(checks)}
+    write_data(results, outputs)
+    outputs.write(
+        {
+            "md": markdown,
+            "tex": lambda: to_latex(results),
+            "xml": lambda: to_junit(checks),
+        }
+    )
     if comparison is not None:
-        texts[sibling(targets["json"], "compare")] = comparison.model_dump_json
+        outputs.write({"json": comparison.model_dump_json}, beside="compare")
     for name, staged in evaluated.stages.items():
-        texts[stages_file(targets["json"], name, evaluated.runs)] = staged.model_dump_json
-    write_texts(texts)
+        beside = beside_results(name, evaluated.runs)
+        outputs.write({"json": staged.model_dump_json}, beside=beside)
 
 
 def _print_means(evaluated: EvaluatedPipelines, *, has_measures: bool, detail: bool) -> None:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json as json_module
+import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from beir_eval.cli.console import (
-    check_targets,
     naming_options,
     print_document,
     print_errors,
     print_warnings,
 )
-from beir_eval.cli.ledger_looks import LOOKS, number_of_looks, open_or_create, print_looks
-from beir_eval.cli.options import choice
-from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.ledger_looks import looks_option, number_of_looks, open_or_create, print_looks
+from beir_eval.cli.option_sets import COMMON, option, takes_options
+from beir_eval.cli.options import check_outputs, measure_option
+from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.saved_results import saved_results
 from beir_eval.errors import InputError
 
@@ -27,61 +27,60 @@ if TYPE_CHECKING:
     from beir_eval.comparison.ledger import Ledger
     from beir_eval.evaluation.result import EvaluationResult
 
+#: What ``-o`` of ``show`` writes.
+OUTPUTS = OutputFormats(json="the settings and all looks", md="the looks and the notes")
 _LEDGER = typer.Argument(help="The file of the ledger, JSON lines.")
 
 
-def add(  # noqa: PLR0913, PLR0917 - one parameter per option
+@dataclass(frozen=True, kw_only=True)
+class _LedgerOptions:
+    """The settings of a new ledger, keywords of ``Ledger``; None: not stated."""
+
+    SECTION: ClassVar[str] = "Settings of a new ledger"
+
+    looks: str | None = looks_option()
+    reserve: float | None = option(
+        "The share of alpha that is kept for looks after the planned ones.  [default: 0]"
+    )
+    margin: float | None = option("The smallest difference that matters.  [default: 0.01]")
+    alpha: float | None = option("The level of all looks together.  [default: 0.05]")
+    alternative: str | None = option(
+        "What can be decided: greater decides only better, and sooner.",
+        choices=("two-sided", "greater"),
+    )
+    draws: int | None = option("The number of sign vectors.  [default: 100000]")
+    rng: int | None = option("The seed of the sign vectors.  [default: 0]", "--seed")
+
+
+@takes_options
+def add(  # noqa: PLR0913 - one parameter per option
     ledger: Annotated[Path, _LEDGER],
     results: Annotated[
         list[Path],
-        typer.Argument(help="The checkpoints: files of evaluate --json, in the order of training."),
+        typer.Argument(
+            help="The checkpoints: files of evaluate -o r.json, in the order of training."
+        ),
     ],
     baseline: Annotated[
         Path | None,
         typer.Option(
-            help="The file of evaluate --json with the result that checkpoints are compared with. "
-            "It and --measure create the ledger."
+            help="The file of evaluate -o r.json with the result that checkpoints are compared "
+            "with. It and --measure create the ledger.",
+            metavar="FILE",
+            rich_help_panel=COMMON,
         ),
     ] = None,
-    measure: Annotated[
-        str | None, typer.Option("-m", "--measure", help="The measure of a new ledger.")
-    ] = None,
-    looks: Annotated[str | None, LOOKS] = None,
-    reserve: Annotated[
-        float | None,
-        typer.Option(
-            help="The share of alpha that a new ledger keeps for looks after the planned ones."
-            "  [default: 0]"
-        ),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(help="The smallest difference that matters in a new ledger.  [default: 0.01]"),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="The level of all looks of a new ledger together.  [default: 0.05]"),
-    ] = None,
-    alternative: Annotated[
-        str | None,
-        choice(
-            "--alternative",
-            ("two-sided", "greater"),
-            "What a new ledger can decide: greater decides only better, and sooner.",
-        ),
-    ] = None,
-    draws: Annotated[
-        int | None,
-        typer.Option(help="The number of sign vectors of a new ledger.  [default: 100000]"),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", help="The seed of the sign vectors of a new ledger.  [default: 0]"),
-    ] = None,
+    measure: Annotated[str | None, measure_option("The measure of a new ledger.")] = None,
     step: Annotated[
         str | None,
-        typer.Option(help="The name of the checkpoint, if it is one; by default that of its run."),
+        typer.Option(
+            help="The name of the checkpoint, if it is one; by default that of its run.",
+            metavar="NAME",
+            rich_help_panel=COMMON,
+        ),
     ] = None,
+    *,
+    of_ledger: _LedgerOptions,
 ) -> None:
     """Record checkpoints in a ledger, and print the verdict of each look.
 
@@ -96,19 +95,11 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
             looks="--looks", reserve="--reserve", alternative="--alternative", draws="--draws"
         ),
     ):
-        settings = {
-            "reserve": reserve,
-            "margin": margin,
-            "alpha": alpha,
-            "alternative": alternative,
-            "draws": draws,
-            "rng": seed,
-        }
         stated: dict[str, Any] = {
-            name: value for name, value in settings.items() if value is not None
+            name: value for name, value in asdict(of_ledger).items() if value is not None
         }
-        if looks is not None:
-            stated["looks"] = number_of_looks(looks)
+        if "looks" in stated:
+            stated["looks"] = number_of_looks(stated["looks"])
         checkpoints = saved_results(results)
         if step is not None and len(checkpoints) > 1:
             msg = f"--step names one checkpoint, not {len(checkpoints)}; leave it out"
@@ -126,20 +117,19 @@ def add(  # noqa: PLR0913, PLR0917 - one parameter per option
             print_looks("", [opened.record(checkpoint, step)])
 
 
+@takes_options
 def show(
     ledger: Annotated[Path, _LEDGER],
-    json: Annotated[Path | None, typer.Option(help="Write the settings and all looks.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(help="Write the looks and the notes as Markdown.")
-    ] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
 ) -> None:
     """Print all looks of a ledger with their verdicts, and what these cover."""
     with print_errors():
         from beir_eval.comparison.ledger import Ledger  # noqa: PLC0415
 
-        check_targets([ledger], [json, markdown])
+        outputs = OUTPUTS.files(output)
+        check_outputs([ledger], outputs)
         opened = Ledger.open(ledger)
-        write_texts({json: lambda: _json_text(opened), markdown: opened.to_markdown})
+        outputs.write({"json": lambda: _json_text(opened), "md": opened.to_markdown})
         print_document(opened.document())
 
 
@@ -171,4 +161,4 @@ def _json_text(ledger: Ledger) -> str:
         "looks": looks,
         "warnings": ledger.warnings(),
     }
-    return json_module.dumps(content, ensure_ascii=False)
+    return json.dumps(content, ensure_ascii=False)

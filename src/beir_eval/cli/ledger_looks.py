@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.text import Text
 
 from beir_eval.cli.console import VERDICT_COLOURS, console, print_warnings
+from beir_eval.cli.option_sets import option
 from beir_eval.errors import InputError, first_few, shown
 
 if TYPE_CHECKING:
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 
 #: The value of ``--looks`` for no planned number.
 OPEN_ENDED = "open"
-LOOKS = typer.Option(
-    help="The planned number of looks of a new ledger, or open for no planned number."
-    "  [default: 50]"
-)
+
+
+def looks_option() -> Any:
+    """Return the field of a set that is the option ``--looks``."""
+    return option(
+        "The planned number of looks of a new ledger, or open for no planned number."
+        "  [default: 50]",
+        metavar="N",
+    )
 
 
 def number_of_looks(text: str) -> int | None:
@@ -129,7 +134,7 @@ class PipelineLooks:
         if len(names) == 1:
             msg = (
                 f"{path}: there is no such ledger; the baseline and another pipeline create it, or "
-                "beir-eval ledger add with --baseline and a result of --json"
+                "beir-eval ledger add with --baseline and a result of -o r.json"
             )
             raise InputError(msg)
         if len(compared) > 1:

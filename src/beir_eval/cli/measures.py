@@ -1,4 +1,4 @@
-"""The command ``beir-eval measures``: list the measures, or describe one."""
+"""The command ``beir-eval list measures``: list the measures, or describe one."""
 
 from __future__ import annotations
 

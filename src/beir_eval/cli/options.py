@@ -2,145 +2,55 @@
 
 from __future__ import annotations
 
-import inspect
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from beir_eval.adapters.dataset_folder import is_run_file
-from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
+from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import naming_options, warn
+from beir_eval.cli.console import check_targets, naming_options, warn
+from beir_eval.cli.option_sets import COMMON
 from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import file_stem
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.paths import name_as_text
-from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from beir_eval.cli.damaged_runs import DamagedRuns
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
 
-#: The option that writes an HTML report.
-HTML = typer.Option(help="Write a report to look at, one HTML file.")
-#: The option for the number of sign vectors.
-DRAWS = typer.Option(
-    help="How many sign vectors the test draws.  [default: 100000, or 20000 for more than 1000 "
-    "queries or 500 pairs of systems]"
-)
 #: The option that states from which grade a document is relevant.
 REL = typer.Option(
     "-l",
     "--rel",
-    help="The lowest grade that is relevant, for every measure that takes a rel and has none "
-    "stated; nDCG and ERR take the grades as they are.  [default: every grade above 0]",
-)
-#: The options that write the means of results.
-MARKDOWN = typer.Option(help="Write the means on all measures and the notes as Markdown.")
-LATEX = typer.Option(help="Write the means on all measures as a LaTeX table.")
-#: The options that state the format of run files and of judgements.
-RUN_FORMAT = typer.Option(
-    "--format",
-    help="The format of the run files, if it is to be stated. One of: "
-    f"{', '.join(row.name for row in RUN_FORMATS.formats)}.",
-)
-QRELS_FORMAT = typer.Option(
-    "--qrels-format",
-    help="The format of the judgements, if it is to be stated. One of: "
-    f"{', '.join(row.name for row in QRELS_FORMATS.formats)}.",
+    help="The lowest grade that is relevant, for measures that take a rel and state none; nDCG and "
+    "ERR take grades as they are.  [default: every grade above 0]",
+    metavar="GRADE",
+    rich_help_panel=COMMON,
 )
 #: The split of a data-set folder with the judgements.
 SPLIT = typer.Option(
-    help="The split of a data-set folder; by default BEIR's official one, or test."
-)
-#: The option that names columns of tables; ``StatedColumns.parse`` reads it.
-COLUMNS = typer.Option(
-    "--columns",
-    help="The names of columns in CSV, Parquet or JSON lines if they are not recognised: "
-    "doc_id=docno,grade=label. The keys are query_id, doc_id, score (runs) and grade (judgements).",
-)
-#: The option that writes the scores of every query.
-PER_QUERY = typer.Option(help="Write every query's scores to this CSV file.")
-
-#: The form of the ids of chunks in a run.
-CHUNK_IDS = typer.Option(
-    help="The ids of the runs are those of chunks: the separator after the document's id, for "
-    "example '#', or a regular expression with one group, that id. The best chunk of each document "
-    "counts."
-)
-#: Whether the answers that an earlier command has saved are reused, and how they are checked.
-FRESH_OPTION = typer.Option("--fresh", help="Replace saved answers instead of reusing them.")
-CHECK_SAVED = typer.Option(
-    help="How many queries with saved answers to run again; if one is now ranked otherwise, "
-    "they are refused; 0 checks none."
+    help="The split of a data-set folder; by default BEIR's official one, or test.", metavar="NAME"
 )
 
 
-def choice(option: str, values: Sequence[str], help_text: str) -> typer.models.OptionInfo:
-    """Return an option whose help lists the values that it takes; it does not check them."""
-    listed = ", ".join(values)
-    info: typer.models.OptionInfo = typer.Option(option, help=f"{help_text} One of: {listed}.")
-    return info
-
-
-def add_policy_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that has an option for each field of ``EvaluationSettings``.
-
-    The options replace the parameter ``policies`` of ``command``, which receives their values as
-    {name of the field: value}.
-    """
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command, eval_str=True).parameters.values():
-        if parameter.name == "policies":
-            parameters += _policy_parameters()
-        else:
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-
-    def wrapper(**values: Any) -> None:
-        policies = {name: values.pop(name) for name in EvaluationSettings.SUMMARIES}
-        command(policies=policies, **values)
-
-    # Not functools.wraps: typer would follow it to the signature that still has ``policies``.
-    wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return wrapper
-
-
-def _policy_parameters() -> Iterator[inspect.Parameter]:
-    """Yield a keyword parameter, annotated with its option, for each evaluation setting."""
-    for field in fields(EvaluationSettings):
-        option = f"--{field.name.replace('_', '-')}"
-        choices = EvaluationSettings.CHOICES.get(field.name)
-        help_text = EvaluationSettings.SUMMARIES[field.name]
-        default: Any = field.default
-        kind: Any = type(field.default)
-        if field.name == "drop_identical_ids":
-            # Three values: unless one of the two is given, the convention of the data set decides.
-            help_text += "  [default: drop for the folders of ArguAna and Quora, as BEIR does]"
-            info = typer.Option(f"{option}/--keep-identical-ids", help=help_text)
-            default, kind = None, bool | None
-        elif choices:
-            info = choice(option, choices, help_text)
-        else:
-            info = typer.Option(option, help=help_text)
-        yield inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=default,
-            annotation=Annotated[kind, info],
-        )
+def measure_option(help_text: str) -> Any:
+    """Return the option ``--measure`` with this help."""
+    return typer.Option(
+        "-m", "--measure", help=help_text, metavar="MEASURE", rich_help_panel=COMMON
+    )
 
 
 @contextmanager
@@ -332,30 +242,38 @@ def query_texts(path: Path, split: str | None = None) -> Mapping[str, str]:
     return dict(queries_from_files(files)) if files else {}
 
 
-def report_settings(html: Path | None) -> dict[str, Any]:
+def report_settings(outputs: Outputs) -> dict[str, Any]:
     """Return the settings of an evaluation that a report needs; none if no report is written.
 
     ``keep_top`` keeps the first 100 documents, so that the report can show how the rank of a
     document differs between systems; ``fingerprint`` keeps the SHA-256 of the qrels and the run.
     """
-    return {} if html is None else {"keep_top": 100, "fingerprint": True}
+    return {"keep_top": 100, "fingerprint": True} if outputs["html"] else {}
 
 
-def write_html(html: Path, results: Any, **options: Any) -> None:
-    """Write a report with ``write_report``, which is imported here to keep other commands fast."""
-    from beir_eval.report import write_report  # noqa: PLC0415
+def write_html(outputs: Outputs, results: Any, **options: Any) -> None:
+    """Write the reports with ``write_report``, which is imported here to keep commands fast."""
+    for path in outputs["html"]:
+        from beir_eval.report import write_report  # noqa: PLC0415
 
-    write_report(html, results, **options)
+        write_report(path, results, **options)
 
 
-def check_report(html: Path | None) -> None:
-    """Check that the packages of a report are installed; None: no report is written.
+def check_outputs(
+    read: Sequence[Path], outputs: Outputs, further: Iterable[Path | None] = ()
+) -> None:
+    """Check that every file can be written, as ``check_targets``, and a report made.
+
+    Args:
+        read: the input files.
+        outputs: the files of ``-o``.
+        further: further files to be written.
 
     Raises:
-        MissingExtraError: the package jinja2 is not installed.
+        MissingExtraError: a report is asked for, and the package jinja2 is not installed.
     """
-    if html is None:
-        return
-    from beir_eval.report import check_installed  # noqa: PLC0415
+    check_targets(read, [*outputs, *further])
+    if outputs["html"]:
+        from beir_eval.report import check_installed  # noqa: PLC0415
 
-    check_installed()
+        check_installed()

@@ -8,48 +8,52 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import check_targets, console, print_errors, print_table
-from beir_eval.cli.options import SPLIT, read_judgements
-from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.console import console, print_errors, print_table
+from beir_eval.cli.option_sets import takes_options
+from beir_eval.cli.options import SPLIT, check_outputs, measure_option, read_judgements
+from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.standard_input import opened_inputs
 
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(json="all numbers")
 
+
+@takes_options
 def power(  # noqa: PLR0913, PLR0917 - one parameter per option
     qrels: Annotated[
         Path, typer.Argument(help="Judgements: a file, a data-set folder, or - for standard input.")
     ],
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m",
-            "--measure",
-            help="A measure; repeat it for more.  [default: nDCG@10, MAP@100, Recall@100, MRR@10, "
-            "Precision@10]",
+        measure_option(
+            "A measure; repeat it for more.  [default: nDCG@10, MAP@100, Recall@100, MRR@10, "
+            "Precision@10]"
         ),
     ] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     sd: Annotated[
         float | None,
         typer.Option(
             help="The standard deviation over queries of the differences that you expect; by "
-            "default low, usual and high ones of real systems."
+            "default low, usual and high ones of real systems.",
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
     power: Annotated[
         float, typer.Option(help="The probability of detecting a true difference.")
     ] = 0.8,
-    json: Annotated[Path | None, typer.Option(help="Write all numbers.")] = None,
     split: Annotated[str | None, SPLIT] = None,
 ) -> None:
     """Show which differences a set of judged queries can detect, before any run exists."""
     with print_errors(), opened_inputs([qrels]) as [qrels_file]:
         from beir_eval.comparison.experiments import experiment_power  # noqa: PLC0415
 
-        check_targets([qrels_file], [json])
+        outputs = OUTPUTS.files(output)
+        check_outputs([qrels_file], outputs)
         result = experiment_power(
             read_judgements(qrels_file, split), measure or None, sd=sd, alpha=alpha, power=power
         )
-        write_texts({json: result.model_dump_json})
+        outputs.write({"json": result.model_dump_json})
         print_table(result.to_table())
         for note in result.notes():
             console.print(Text(note))

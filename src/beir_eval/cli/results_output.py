@@ -9,7 +9,6 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.files import file_stem
 from beir_eval.display.tables import csv_text
 from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.evaluation.coverage import labelled_warnings
@@ -25,8 +24,10 @@ from beir_eval.evaluation.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from beir_eval.cli.outputs import Outputs
 
 
 def print_scores(
@@ -58,7 +59,7 @@ def print_scores(
     console.print(
         Text(
             f"{len(usual)} of the {len(results[0].measures)} measures evaluated; -m chooses "
-            "others, --markdown, --latex and --json write all",
+            "others, -o FILE writes all",
             style="dim",
         )
     )
@@ -87,61 +88,31 @@ def print_notes(results: Sequence[EvaluationResult], measures: Sequence[str]) ->
         console.print(Text(note))
 
 
-def write_results(  # noqa: PLR0913 - one keyword a file
-    results: Sequence[EvaluationResult],
-    not_evaluated: Sequence[str] = (),
-    /,
-    *,
-    per_query: Path | None,
-    json: Path | None,
-    markdown: Path | None,
-    latex: Path | None,
+def write_results(
+    results: Sequence[EvaluationResult], outputs: Outputs, not_evaluated: Sequence[str] = ()
 ) -> None:
-    """Write the results to files; None: no such file.
+    """Write the results: csv every query's scores, json everything, md and tex the means.
 
     Args:
         results: the results of all systems, on the same measures.
+        outputs: the files.
         not_evaluated: sentences on runs that have no result, for Markdown and LaTeX.
-        per_query: the scores of every query, as CSV.
-        json: everything.
-        markdown: warnings, the means on all measures, and notes.
-        latex: the means on all measures.
     """
-    if per_query is not None:
-        _write_per_query(per_query, results)
-    if json is not None:
-        write_atomically(json, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
-    write_texts(
+    write_data(results, outputs)
+    outputs.write(
         {
-            markdown: lambda: warnings_markdown(not_evaluated) + to_markdown(results),
-            latex: lambda: warnings_latex(not_evaluated) + to_latex(results),
+            "md": lambda: warnings_markdown(not_evaluated) + to_markdown(results),
+            "tex": lambda: warnings_latex(not_evaluated) + to_latex(results),
         }
     )
 
 
-def write_texts(texts: Mapping[Path | None, Callable[[], str]]) -> None:
-    """Write texts to files.
-
-    Args:
-        texts: for each file a function that returns its text. The key None, for an option that is
-            not used, is skipped.
-    """
-    for path, make_text in texts.items():
-        if path is not None:
-            write_atomically(path, f"{make_text().rstrip()}\n".encode())
-
-
-def sibling(path: Path | None, extra: str) -> Path | None:
-    """Return the file beside ``path`` for a further table; None for None.
-
-    >>> from pathlib import Path
-    >>> sibling(Path("out/c.json.gz"), "slices").name
-    'c.slices.json.gz'
-    """
-    if path is None:
-        return None
-    stem = file_stem(path)
-    return path.with_name(f"{stem}.{extra}{path.name.removeprefix(stem)}")
+def write_data(results: Sequence[EvaluationResult], outputs: Outputs) -> None:
+    """Write the scores of every query as CSV, and everything as JSON."""
+    for path in outputs["csv"]:
+        _write_per_query(path, results)
+    for path in outputs["json"]:
+        write_atomically(path, TypeAdapter(list[EvaluationResult]).dump_json(list(results)))
 
 
 def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 from rich.text import Text
@@ -18,7 +19,8 @@ from beir_eval.cli.console import (
     print_errors,
     show_in_messages,
 )
-from beir_eval.cli.options import CHECK_SAVED, FRESH_OPTION
+from beir_eval.cli.option_sets import COMMON, option, takes_options
+from beir_eval.cli.running_options import RunningOptions
 from beir_eval.datasets.dataset import load_dataset
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.coverage import retrieval_warnings
@@ -28,57 +30,64 @@ from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
 from beir_eval.integrations.retrieval.http_call import HttpCall
 from beir_eval.integrations.retrieval.journal import FRESH
 from beir_eval.integrations.retrieval.origin import Origin
-from beir_eval.integrations.retrieval.retrieve_all import (
-    DEFAULT_CHECKED,
-    RunnerSettings,
-    retrieve_all,
-)
+from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
 
 
-def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
+@dataclass(frozen=True, kw_only=True)
+class _AnswerOptions:
+    """Where an answer has its hits; by default where well-known servers have them."""
+
+    SECTION: ClassVar[str] = "Answers"
+
+    results: str | None = option(
+        "Where the answer has the list of hits, for example data.hits; by default where "
+        "Elasticsearch, OpenSearch, Qdrant, Weaviate or Milvus have it, or the answer itself.",
+        metavar="PATH",
+    )
+    doc_id: str | None = option(
+        "Where a hit has the document's id; by default _id, id or uuid.", "--id", metavar="PATH"
+    )
+    score: str | None = option(
+        "Where a hit has its score; by default the order is the ranking.", metavar="PATH"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CallOptions(RunningOptions):
+    timeout: float = option("The seconds after which an attempt for a query fails.", default=30.0)
+    retries: int = option("How often an attempt that failed is repeated.", default=2)
+
+
+@takes_options
+def retrieve(  # noqa: PLR0913 - one parameter per option
     dataset: Annotated[Path, typer.Argument(help="A BEIR data-set folder.")],
     output: Annotated[
-        Path, typer.Option(help="The run file to write, such as run.trec; resumed from later.")
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="The run file to write, such as run.trec; resumed from later.",
+            rich_help_panel=COMMON,
+        ),
     ],
     url: Annotated[
         str | None,
-        typer.Option(help="The address of a GET request, with {query} for the encoded query."),
+        typer.Option(
+            help="The address of a GET request, with {query} for the encoded query.",
+            metavar="URL",
+            rich_help_panel=COMMON,
+        ),
     ] = None,
     command: Annotated[
         str | None,
-        typer.Option(help="A command that prints JSON, with {query} as an argument; no shell."),
-    ] = None,
-    results: Annotated[
-        str | None,
         typer.Option(
-            help="Where the answer has the list of hits, for example data.hits; by default where "
-            "Elasticsearch, OpenSearch, Qdrant, Weaviate or Milvus have it, or the answer itself."
+            help="A command that prints JSON, with {query} as an argument; no shell.",
+            rich_help_panel=COMMON,
         ),
     ] = None,
-    doc_id: Annotated[
-        str | None,
-        typer.Option("--id", help="Where a hit has the document's id; by default _id, id or uuid."),
-    ] = None,
-    score: Annotated[
-        str | None,
-        typer.Option(help="Where a hit has its score; by default the order is the ranking."),
-    ] = None,
-    concurrency: Annotated[int, typer.Option(help="How many queries at a time.")] = 1,
-    timeout: Annotated[
-        float, typer.Option(help="The seconds after which an attempt for a query fails.")
-    ] = 30.0,
-    retries: Annotated[int, typer.Option(help="How often an attempt that failed is repeated.")] = 2,
-    on_error: Annotated[
-        str, typer.Option(help="A query that fails: stop, or leave it out as missing.")
-    ] = "stop",
-    check_saved: Annotated[int, CHECK_SAVED] = DEFAULT_CHECKED,
-    limit: Annotated[int | None, typer.Option(help="Only the first queries.")] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The split; by default BEIR's for a data set of that name, else test."),
-    ] = None,
     *,
-    fresh: Annotated[bool, FRESH_OPTION] = False,
+    answers: _AnswerOptions,
+    running: _CallOptions,
 ) -> None:
     """Send every judged query of DATASET to a server or a command, and write the run."""
     with (
@@ -89,19 +98,19 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_targets([dataset], [output])
         format_to_write(output)
         settings = RunnerSettings(
-            concurrency=concurrency,
-            timeout=timeout,
-            retries=retries,
-            on_error=on_error,
+            concurrency=running.concurrency,
+            timeout=running.timeout,
+            retries=running.retries,
+            on_error=running.on_error,
             save_run=output,
-            fresh=fresh,
-            check_saved=check_saved,
+            fresh=running.fresh,
+            check_saved=running.check_saved,
             progress=True,
         )
-        fields = HitFields(results, doc_id, score)
+        fields = HitFields(answers.results, answers.doc_id, answers.score)
         call: HttpCall | CommandCall
         if url is not None and command is None:
-            call, address = HttpCall(url, fields, timeout), url
+            call, address = HttpCall(url, fields, running.timeout), url
         elif command is not None and url is None:
             call, address = CommandCall(command, fields), command
         else:
@@ -110,11 +119,11 @@ def retrieve(  # noqa: PLR0913, PLR0917 - one parameter per option
         made_by = {
             # An address or a command may contain a key, so the journal has its hash only.
             "url" if command is None else "command": hashlib.sha256(address.encode()).hexdigest(),
-            "results": results or "",
-            "id": doc_id or "",
-            "score": score or "",
+            "results": answers.results or "",
+            "id": answers.doc_id or "",
+            "score": answers.score or "",
         }
-        queries = first_queries(load_dataset(dataset, split), limit, call.label)
+        queries = first_queries(load_dataset(dataset, running.split), running.limit, call.label)
         own_code = call.own_code() if isinstance(call, CommandCall) else {}
         retrieved = retrieve_all(
             call, queries, lambda: Origin(settings=made_by, own_code=own_code), settings

@@ -1,4 +1,4 @@
-"""Read results of ``evaluate --json`` and of ``EvaluationResult.save``, and score tables."""
+"""Read results of ``evaluate -o r.json`` and of ``EvaluationResult.save``, and score tables."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def is_score_table(path: Path) -> bool:
 def _why_not_saved(path: Path) -> str:
     """Return why a file holds no saved results, and the remedy."""
     text = "" if path.is_dir() else FileContent(path).data().decode("utf-8", "replace").strip()
-    again = "write it again with beir-eval evaluate --json"
+    again = "write it again with beir-eval evaluate -o r.json"
     kind = ""
     if path.is_dir():
         kind = "a folder"
@@ -161,8 +161,8 @@ def _why_not_saved(path: Path) -> str:
     else:
         kind, _ = kind_of_text(text)
     remedy = (
-        "name the file of beir-eval evaluate --json"
+        "name the file of beir-eval evaluate -o r.json"
         if kind.startswith("a saved")
-        else "evaluate the run first (beir-eval evaluate QRELS RUN --json FILE)"
+        else "evaluate the run first (beir-eval evaluate QRELS RUN -o r.json)"
     )
     return f"{kind or 'a file of another kind'}, not a saved result; {remedy}"

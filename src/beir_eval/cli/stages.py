@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_document
-from beir_eval.cli.results_output import sibling
+from beir_eval.cli.option_sets import option
 from beir_eval.core.paths import part_of_file_name
 from beir_eval.errors import SettingError, one_line, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.run import Run
     from beir_eval.measures import Measure
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageOptions:
+    """Runs that are stages of one pipeline."""
+
+    SECTION: ClassVar[str] = "Stages"
+
+    stages: bool = option(
+        "The runs are stages of one pipeline, in the order of documents: say which of them lost "
+        "the relevant ones. The last is the answer.",
+        "--stages",
+        default=False,
+    )
+    inputs: list[str] | None = option(
+        "The stages that one gets its documents from, for example joiner=bm25,dense; repeat it for "
+        "more.  [default: the one before]",
+        metavar="STAGE=INPUT,INPUT",
+    )
 
 
 def read_stages(  # noqa: PLR0913 - one keyword a setting
@@ -27,7 +45,7 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
     measures: Sequence[Measure] | None,
     inputs: Iterable[str],
     *,
-    others: Iterable[object],
+    others: Mapping[str, object],
     policies: Mapping[str, Any],
 ) -> StagedResult:
     """Return the result of runs that are stages of one pipeline.
@@ -37,7 +55,7 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
         runs: {stage: its run}, in the order of documents.
         measures: the measures; None for nDCG@10.
         inputs: the values of ``--inputs``, such as "joiner=bm25,dense".
-        others: the values of the options that stages do not have; None where one is not given.
+        others: {option: its value} of those that stages do not have; None: not given.
         policies: the settings of ``evaluate``.
 
     Raises:
@@ -46,12 +64,10 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
     """
     from beir_eval.comparison.stages import evaluate_stages  # noqa: PLC0415
 
-    if any(value is not None for value in others):
-        msg = (
-            "--stages goes with --measure, --json, --markdown and --html; leave out the other "
-            "outputs"
-        )
-        raise SettingError(msg)
+    for other, value in others.items():
+        if value is not None:
+            msg = f"--stages goes with -o of .html, .json and .md; leave out {other}"
+            raise SettingError(msg)
     by_stage = dict(map(_inputs_of, inputs))
     return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)
 
@@ -64,15 +80,14 @@ def _inputs_of(value: str) -> tuple[str, list[str]]:
     return stage.strip(), [name.strip() for name in names.split(",")]
 
 
-def stages_file(json: Path | None, name: str, names: Collection[str]) -> Path | None:
-    """Return the file of the stages of a pipeline beside that of the results; None for None.
+def beside_results(name: str, names: Collection[str]) -> str:
+    """Return the word of the file of a pipeline's stages beside that of the results.
 
     Args:
-        json: the file of the results.
         name: the pipeline.
-        names: all pipelines; of several, the file has the name of the pipeline in its name.
+        names: all pipelines; of several, the word has the name of the pipeline in it.
     """
-    return sibling(json, "stages" if len(names) == 1 else f"{part_of_file_name(name)}.stages")
+    return "stages" if len(names) == 1 else f"{part_of_file_name(name)}.stages"
 
 
 def print_stages(stages: Mapping[str, StagedResult], *, detail: bool) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.cli.damaged_runs import DamagedRuns
+    from beir_eval.cli.option_sets import InputOptions
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.evaluation.streaming.result import StreamedResult
     from beir_eval.measures import Measure
 
@@ -24,8 +26,7 @@ def is_streamed(
     stated: bool | None,  # noqa: FBT001 - an option with three values
     files: Sequence[Path],
     run_format: str | None,
-    table: Path | None,
-    outputs: Mapping[str, object],
+    outputs: Outputs,
 ) -> bool:
     """Return whether runs are read in parts: as stated, or if a file is too large for memory.
 
@@ -33,19 +34,21 @@ def is_streamed(
         stated: the option --stream or --no-stream; None decides by size.
         files: the run files.
         run_format: their format; None detects it.
-        table: the score table to write; None for none.
-        outputs: {option: its value} of the outputs that need all scores in memory.
+        outputs: the files to write: a score table, or what needs all scores in memory.
 
     Raises:
         SettingError: an output needs all scores in memory, or a table is asked for with several
             runs or --no-stream.
     """
-    if table is not None and (stated is False or len(files) != 1):
+    tables = list(outputs.stated("parquet"))
+    if tables and (stated is False or len(files) != 1 or len(tables) > 1):
         problem = "--no-stream" if stated is False else f"{len(files)} runs"
-        msg = f"--table is written while one run is read in parts, not with {problem}"
+        if len(tables) > 1:
+            problem = tables[1]
+        msg = f"{tables[0]} is written while one run is read in parts, not with {problem}"
         raise SettingError(msg)
-    in_memory = [option for option, value in outputs.items() if value is not None]
-    if stated is None and table is None:
+    in_memory = list(outputs.stated("csv", "json", "html"))
+    if stated is None and not tables:
         if in_memory:
             return False
         return any(needs_streaming(path, run_format) for path in files)
@@ -53,7 +56,7 @@ def is_streamed(
         verb = "needs" if len(in_memory) == 1 else "need"
         msg = (
             f"{' and '.join(in_memory)} {verb} the scores of all queries in memory, and --stream "
-            "keeps them on disk: write them with --table scores.parquet, which compare and "
+            "keeps them on disk: write them with -o scores.parquet, which compare and "
             "read_score_table read"
         )
         raise SettingError(msg)
@@ -65,9 +68,8 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
     files: Sequence[Path],
     measures: Sequence[Measure],
     policies: Mapping[str, Any],
+    reading: InputOptions,
     *,
-    split: str | None,
-    formats: tuple[str | None, str | None],
     table: Path | None,
     stated: bool,
     damaged: DamagedRuns,
@@ -79,8 +81,7 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
         files: the run files.
         measures: the measures.
         policies: the fields of ``EvaluationSettings``.
-        split: the split of a data-set folder.
-        formats: the formats of the judgements and of the runs; None detects them.
+        reading: how the files are read.
         table: the score table; None for none.
         stated: whether the user asked for it.
         damaged: notes the files that cannot be evaluated, which have no result.
@@ -93,7 +94,7 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
     from beir_eval.evaluation.streaming.stream import evaluate_stream  # noqa: PLC0415
 
     with naming_options(format="--qrels-format"):
-        judgements = Judgements.from_path(qrels, split, formats[0])
+        judgements = Judgements.from_path(qrels, reading.split, reading.qrels_format)
     results = []
     for path, name in zip(files, system_names(files), strict=True):
         with damaged.noting(path), naming_options(format="--format"):
@@ -103,7 +104,7 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
                 measures,
                 table=table,
                 name=name,
-                format=formats[1],
+                format=reading.run_format,
                 **policies,
             )
             results.append(result)

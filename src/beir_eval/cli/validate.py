@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import check_targets, console, naming_options, print_errors
+from beir_eval.cli.console import console, naming_options, print_errors
+from beir_eval.cli.option_sets import COMMON, FileOptions, option, takes_options
 from beir_eval.cli.options import (
-    COLUMNS,
-    QRELS_FORMAT,
-    RUN_FORMAT,
+    check_outputs,
+    measure_option,
     run_files,
     stated_columns,
     system_names,
 )
-from beir_eval.cli.results_output import write_texts
+from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.standard_input import STANDARD_INPUT, opened_inputs
 from beir_eval.errors import escape_controls
 
@@ -28,7 +29,18 @@ if TYPE_CHECKING:
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 
 
-def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
+#: What ``-o`` writes.
+OUTPUTS = OutputFormats(json="all findings")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ReadingOptions(FileOptions):
+    corpus: Path | None = option("The documents, JSON lines; a data set has its own.")
+    queries: Path | None = option("The queries, JSON lines; a data set has its own.")
+
+
+@takes_options
+def validate(  # noqa: PLR0913 - one parameter per option
     qrels: Annotated[
         Path,
         typer.Argument(
@@ -42,33 +54,23 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
             "input."
         ),
     ] = None,
-    corpus: Annotated[
-        Path | None, typer.Option(help="The documents, JSON lines; a data set has its own.")
-    ] = None,
-    queries: Annotated[
-        Path | None, typer.Option(help="The queries, JSON lines; a data set has its own.")
-    ] = None,
-    split: Annotated[
-        str | None,
-        typer.Option(help="The split of a data set; by default BEIR's official one, or test."),
-    ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
-            "-m",
-            "--measure",
-            help="A measure that the runs are for; repeat it for more.  [default: those of "
-            "evaluate]",
+        measure_option(
+            "A measure that the runs are for; repeat it for more.  [default: those of evaluate]"
         ),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write all findings.")] = None,
-    run_format: Annotated[str | None, RUN_FORMAT] = None,
-    qrels_format: Annotated[str | None, QRELS_FORMAT] = None,
-    columns: Annotated[str | None, COLUMNS] = None,
+    output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     *,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Warnings are errors too: exit code 1.")
+        bool,
+        typer.Option(
+            "--strict",
+            help="Warnings are errors too: exit code 1.",
+            rich_help_panel=COMMON,
+        ),
     ] = False,
+    reading: _ReadingOptions,
 ) -> None:
     """Report everything suspicious about judgements, runs, corpus and queries.
 
@@ -78,26 +80,31 @@ def validate(  # noqa: PLR0913, PLR0917 - one parameter per option
         from beir_eval.validation import validate as validate_files  # noqa: PLC0415
 
         files = run_files(run_inputs)
-        read = [path for path in (qrels_file, *files, corpus, queries) if path is not None]
-        check_targets(read, [json])
+        read = [
+            path
+            for path in (qrels_file, *files, reading.corpus, reading.queries)
+            if path is not None
+        ]
+        outputs = OUTPUTS.files(output)
+        check_outputs(read, outputs)
         with (
             naming_options(format="--format", qrels_format="--qrels-format"),
-            stated_columns(columns) as names,
+            stated_columns(reading.columns) as names,
         ):
             validation = validate_files(
                 qrels_file,
                 dict(zip(system_names(files), files, strict=True)),
-                corpus=corpus,
-                queries=queries,
-                split=split,
+                corpus=reading.corpus,
+                queries=reading.queries,
+                split=reading.split,
                 measures=measure or None,
-                format=run_format,
-                qrels_format=qrels_format,
+                format=reading.run_format,
+                qrels_format=reading.qrels_format,
                 columns=names,
             )
         if qrels_file != qrels:
             validation = _renamed(validation, str(qrels_file), STANDARD_INPUT)
-        write_texts({json: validation.model_dump_json})
+        outputs.write({"json": validation.model_dump_json})
         for indent, text in validation.lines():
             _print_line(indent, text)
         if validation.has_errors(strict=strict):

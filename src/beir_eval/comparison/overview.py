@@ -151,7 +151,7 @@ def _details(
     if comparison.ties:
         yield Document(heading=TIES_TITLE, tables=_made([ties_table(comparison)]))
     if comparison.likeness:
-        heading = f"How alike the first {comparison.likeness[0].k} documents are"
+        heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
         table = _with_pairs(comparison, likeness_table(comparison))
         yield _compact(heading, [table])
     yield Document(heading="Which chance is in p", tables=[comparison.chance_table])

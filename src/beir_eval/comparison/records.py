@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from math import inf
-from typing import Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, BeforeValidator
 
@@ -13,6 +13,9 @@ from beir_eval.core.saved import FROZEN
 from beir_eval.errors import SettingError, check_choice, check_count
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: The values of ``ComparisonSettings.correction``.
 CORRECTIONS = (
@@ -118,6 +121,33 @@ class ComparisonSettings:
         SettingError: a value that does not exist, or values that do not go together.
     """
 
+    #: The valid values of the settings that are text.
+    CHOICES: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "test": tuple(PAIRED_TESTS),
+        "correction": CORRECTIONS,
+        "interval": INTERVALS,
+        "on": ON_CHOICES,
+        "repeats": REPEATS,
+    }
+    #: Settings in a few words, for the help of the command line.
+    SUMMARIES: ClassVar[Mapping[str, str]] = {
+        "test": "The test.",
+        "correction": "For several comparisons.",
+        "interval": "The intervals of the differences.",
+        "alpha": "The level of the verdicts.",
+        "margin": "The smallest difference that matters.",
+        "on": "Systems with different queries.",
+        "draws": "How many sign vectors the test draws.",
+        "rng": "The seed of the random draws.",
+        "repeats": "What the repeats are.",
+    }
+    #: The defaults that depend on systems and test, in words; the keyword is then None.
+    DEPENDENT_DEFAULTS: ClassVar[Mapping[str, str]] = {
+        "correction": "max-t with the sign-flip test, otherwise holm",
+        "draws": "100000, or 20000 for more than 1000 queries or 500 pairs of systems",
+        "repeats": "random if possible",
+    }
+
     test: str = "sign_flip"
     correction: str = "max-t"
     interval: str = "test"
@@ -137,16 +167,14 @@ class ComparisonSettings:
         check_seed(self.rng)
         if self.draws is not None:
             check_draws(self.draws)
-        check_choice("test", self.test, PAIRED_TESTS)
-        check_choice("correction", self.correction, CORRECTIONS)
-        check_choice("interval", self.interval, INTERVALS)
+        for name, choices in self.CHOICES.items():
+            check_choice(name, getattr(self, name), choices)
         if self.correction in PERMUTATION_CORRECTIONS and self.test != "sign_flip":
             msg = (
                 f"correction={self.correction!r} is a permutation test itself and goes with "
                 f"test='sign_flip'; with test={self.test!r} choose 'holm'"
             )
             raise SettingError(msg)
-        check_choice("on", self.on, ON_CHOICES)
         self._check_repeats()
         if self.chosen_from is not None:
             check_count("chosen_from", self.chosen_from)
@@ -177,7 +205,6 @@ class ComparisonSettings:
 
     def _check_repeats(self) -> None:
         """Raise SettingError unless there is a test over queries and repeats, if one is needed."""
-        check_choice("repeats", self.repeats, REPEATS)
         if not self.has_random_repeats:
             return
         if self.test not in TESTS_OVER_REPEATS:

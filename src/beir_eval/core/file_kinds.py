@@ -32,7 +32,7 @@ def kind_of_json(content: object) -> tuple[str, str]:
         kind, call = kind_of_json(content[0])
         if kind.startswith("a saved "):
             return (
-                f"a list whose first entry is {kind}, as evaluate --json writes it",
+                f"a list whose first entry is {kind}, as evaluate -o r.json writes it",
                 f"{call.partition('.')[0]}.from_content(entry, path) for each entry",
             )
         return "", ""

@@ -137,6 +137,6 @@ def info_of(name: str) -> DatasetInfo:
     if info is None:
         similar = difflib.get_close_matches(name.lower(), DATASETS, n=2, cutoff=0.5)
         hint = f"did you mean {' or '.join(similar)}? " if similar else ""
-        msg = f"BEIR has no data set {name!r}; {hint}`beir-eval datasets` lists them all"
+        msg = f"BEIR has no data set {name!r}; {hint}`beir-eval list datasets` lists them all"
         raise SettingError(msg)
     return info

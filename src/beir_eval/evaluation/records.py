@@ -42,7 +42,7 @@ class Provenance(BaseModel):
     Attributes:
         package_version: the version of beir-eval that made the result.
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
-            ``beir-eval evaluate --json`` made the result.
+            ``beir-eval evaluate -o r.json`` made the result.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
         conventions: the conventions of a data set of BEIR that were followed because of its name;
             None if there are none, or all were stated.

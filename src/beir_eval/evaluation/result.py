@@ -145,7 +145,7 @@ class EvaluationResult(Shown, Saved):
 
         Args:
             content: the parsed JSON: a saved result, or a list with one of them, as ``beir-eval
-                evaluate --json`` writes it for one run.
+                evaluate -o r.json`` writes it for one run.
             path: the file, for messages.
 
         Raises:

@@ -147,7 +147,7 @@ def _compare(settings: _Settings) -> tuple[str, int, str]:
     else:
         measures = [f"--measure={measure}" for measure in settings.measures]
         code, printed = _beir_eval(
-            "evaluate", *measures, f"--json={result}", "--", settings.qrels, settings.run
+            "evaluate", *measures, f"--output={result}", "--", settings.qrels, settings.run
         )
     if code:
         return _OUTCOMES[2], 2, printed
@@ -158,7 +158,7 @@ def _compare(settings: _Settings) -> tuple[str, int, str]:
         "compare",
         *gates,
         *settings.options,
-        f"--html={report}",
+        f"--output={report}",
         "--",
         str(settings.baseline),
         str(result),
@@ -180,7 +180,7 @@ def _copy_result(source: str, target: Path) -> tuple[int, str]:
 
 
 def _load_one(path: Path) -> EvaluationResult:
-    """Return the only result in a file of ``EvaluationResult.save`` or ``evaluate --json``.
+    """Return the only result in a file of ``EvaluationResult.save`` or ``evaluate -o r.json``.
 
     Raises:
         ResultError, FileFormatError, OSError: as ``load_result``.

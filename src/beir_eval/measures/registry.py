@@ -136,7 +136,7 @@ def unknown_measure(text: str, suggestions: Sequence[str], meant: str = "") -> U
         return UnknownMeasureError(f"there is no measure {shown(text)}; did you mean {meant}?")
     hint = f"did you mean {' or '.join(suggestions)}? " if suggestions else ""
     return UnknownMeasureError(
-        f"there is no measure {shown(text)}; {hint}`beir-eval measures` lists them all"
+        f"there is no measure {shown(text)}; {hint}`beir-eval list measures` lists them all"
     )
 
 

@@ -203,7 +203,7 @@ def _first_rows(table: Table, what: str, notices: list[str]) -> Table:
     if len(table.rows) <= most:
         return table
     notices.append(
-        f"{what}: the first {most:,} of {len(table.rows):,} rows are shown; to_csv() and --csv "
+        f"{what}: the first {most:,} of {len(table.rows):,} rows are shown; to_csv() and -o c.csv "
         "give all of them"
     )
     return Table(table.header, table.rows[:most])

@@ -308,7 +308,7 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
     which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
     notices.append(
         f"{len(keys):,} of {len(comparison.differences):,} differences are shown, {which}; "
-        "to_csv() and --csv give all of them"
+        "to_csv() and -o c.csv give all of them"
     )
     return comparison.model_copy(
         update={

@@ -38,44 +38,43 @@ compare --help
 bench --help
 haystack --help
 retrieve --help
-agree --help
 power --help
 validate --help
-measures --help
-datasets --help
+list --help
+list measures --help
+list datasets --help
 convert --help
 demo --help
 ledger --help
 ledger add --help
 ledger show --help
 --version
-measures
-measures nDCG
-datasets
-datasets msmarco
-demo --html demo.html
-evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 --per-query scores.csv --json results.json \
---markdown r.md --latex r.tex --html results.html
+list measures
+list measures nDCG
+list datasets
+list datasets msmarco
+demo -o demo.html
+evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 -o scores.csv -o results.json \
+-o r.md -o r.tex -o results.html
 compare qrels.tsv bm25.trec plain.trec
 compare qrels.tsv bm25.trec plain.trec half.trec -m nDCG@10 -m MRR --baseline plain --gate nDCG@10 \
---markdown c.md --latex c.tex --csv c.csv --json compared.json --junit gate.xml
-compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' --html steps.html
+-o c.md -o c.tex -o c.csv -o compared.json -o gate.xml
+compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' -o steps.html
 compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior
 compare results.json
 ledger add looks.jsonl results.json --baseline plain.json -m nDCG@10 --looks 20
-ledger show looks.jsonl --json looks.json --markdown looks.md
-agree bm25.trec plain.trec --per-query agreed.csv
-power qrels.tsv -m nDCG@10 --json power.json
-validate qrels.tsv bm25.trec half.trec twice.trec other.trec --json findings.json
+ledger show looks.jsonl -o looks.json -o looks.md
+power qrels.tsv -m nDCG@10 -o power.json
+validate qrels.tsv bm25.trec half.trec twice.trec other.trec -o findings.json
 convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet
 convert --qrels qrels.tsv qrels.trec
-bench sets runs --bm25 --markdown b.md --latex b.tex --csv b.csv --json b.json --mteb m \
---html b.html
+bench sets runs --bm25 -o b.md -o b.tex -o b.csv -o b.json --mteb m \
+-o b.html
 bench sets runs --compare --baseline plain
-haystack bm25.yaml dataset --index -m nDCG@10 --json pipeline.json --save-run pipeline.trec
-haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 --markdown p.md
-retrieve dataset --limit 2 --command "sh -c 'cat answer.json' {query}" --output retrieved.trec
+haystack bm25.yaml dataset --index -m nDCG@10 -o pipeline.json --save-run pipeline.trec
+haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 -o p.md
+retrieve dataset --limit 2 --command "sh -c 'cat answer.json' {query}" -o retrieved.trec
 """.strip().splitlines()
 
 

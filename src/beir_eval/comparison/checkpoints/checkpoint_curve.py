@@ -12,10 +12,11 @@ from beir_eval.comparison.checkpoints.result import (
     Outcome,
 )
 from beir_eval.comparison.checkpoints.settled import find_settling
-from beir_eval.comparison.checkpoints.steps import LAST_NUMBER, steps_of
+from beir_eval.comparison.checkpoints.steps import steps_of
 from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.comparison.step_names import LAST_NUMBER
 from beir_eval.significance import best_of_many
 
 if TYPE_CHECKING:

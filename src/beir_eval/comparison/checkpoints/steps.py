@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.checkpoints.result import Step
 
-#: A regular expression for the last number in a name.
-LAST_NUMBER = r"(?<![0-9])(?P<step>[0-9]+(?:\.[0-9]+)?)[^0-9]*$"
-
-
 #: A longer number is no step; Python converts at most 4,300 digits.
 _MOST_DIGITS = 300
 

@@ -187,8 +187,8 @@ class ScoreTableFile:
             kind = "a folder" if self._is_of_spark else "a Parquet file"
             msg = (
                 f"{self.path}: {kind} without the facts of a score table; evaluate_stream(table=…) "
-                "and beir-eval evaluate --table write score tables, and so does Spark from what "
-                "beir_eval.integrations.spark.evaluate returned"
+                "and beir-eval evaluate -o s.parquet write score tables, and so does Spark from "
+                "what beir_eval.integrations.spark.evaluate returned"
             )
             raise ResultError(msg)
         return text
