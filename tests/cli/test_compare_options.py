@@ -262,6 +262,8 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
         (("Checkpoint_7", "Checkpoint_8", "bm25"), [7, 8]),
         (("epoch-0.5", "epoch-1"), [0.5, 1]),
         (("epoch1-step10", "epoch1-step20"), [10, 20]),
+        (("bm25", "v1", "v2", "v10"), [1, 2, 10]),
+        (("run_1e-5_100", "run_1e-5_20", "bm25", "dense"), [20, 100]),
     ],
 )
 def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names, steps):

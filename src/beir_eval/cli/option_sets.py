@@ -7,7 +7,7 @@ sets; ``option`` states them. ``SECTION`` is the section of the help.
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin, get_type_hints
 
@@ -122,17 +122,28 @@ def stated_options(context: typer.Context) -> set[str]:
     return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
+#: A set with an option for each setting of an evaluation.
+_EVALUATION_OPTIONS: Any = make_dataclass(
+    "_EVALUATION_OPTIONS",
+    [
+        (
+            listed.name,
+            type(listed.default),
+            setting(EvaluationSettings, listed.name, f"--{listed.name.replace('_', '-')}"),
+        )
+        for listed in fields(EvaluationSettings)
+    ],
+    frozen=True,
+    kw_only=True,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
-class CountingOptions:
+class CountingOptions(_EVALUATION_OPTIONS):  # type: ignore[misc]
     """What is counted: the keywords of ``Evaluator`` that set its ``EvaluationSettings``."""
 
     SECTION: ClassVar[str] = "Counting"
 
-    order: str = setting(EvaluationSettings, "order")
-    ties: str = setting(EvaluationSettings, "ties")
-    missing: str = setting(EvaluationSettings, "missing")
-    no_relevant: str = setting(EvaluationSettings, "no_relevant")
-    duplicates: str = setting(EvaluationSettings, "duplicates")
     # Three values: unless one of the two is given, the convention of the data set decides.
     drop_identical_ids: bool | None = option(
         f"{EvaluationSettings.SUMMARIES['drop_identical_ids']}  [default: drop for the folders of "
