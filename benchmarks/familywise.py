@@ -429,7 +429,7 @@ def print_agreement(simulations: int) -> None:
             ]
             baseline = "system 0" if seed % 4 > 1 and correction != "tukey" else None
             comparison = compare(
-                results, baseline, test=test, correction=correction, draws=199, rng=seed
+                results, baseline=baseline, test=test, correction=correction, draws=199, rng=seed
             )
             for difference in comparison.differences:
                 is_above, is_below = difference.low > 0, difference.high < 0

@@ -232,7 +232,7 @@ def overhead_lines() -> list[str]:
 
     def ours() -> None:
         start = time.perf_counter()
-        result = evaluate_pipeline(pipeline, scifact, limit=limit, progress=False)
+        result = evaluate_pipeline(scifact, pipeline, limit=limit, progress=False)
         retrieval = result.retrieval
         if retrieval is None:
             raise AssertionError

@@ -106,7 +106,7 @@ def _run(data: Path, folder: Path, steps: int) -> None:
     print(f"\nreason: {callback.reason}; stopped at step {stopped_at}")
     last = _held_out_result(model, held_out, f"step-{stopped_at}")
     print(f"\nOn the {_HELD_OUT} test queries that were not watched:")
-    print(compare([first, last], "step-0"))
+    print(compare([first, last], baseline="step-0"))
     print(f"\n{time.monotonic() - begin:.0f} s in all")
 
 

@@ -76,7 +76,7 @@ def score_table():
 def calls_by_name():
     """Return {name of a public function: a function that calls it with valid arguments}."""
     results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
-    comparison = beir_eval.compare(results, "step 1", draws=100)
+    comparison = beir_eval.compare(results, baseline="step 1", draws=100)
     answers = {"who?": ["she"]}
     return {
         "agree": lambda f: f(GOOD, POOR),

@@ -115,7 +115,10 @@ CALLS = [
     (lambda: from_arrays(ids=SCORES, scores=ROWS), "the first argument is the ids, the second the"),
     # Comparisons
     (lambda: compare(*RESULTS), "one argument, a list: compare([a, b])"),
-    (lambda: compare(RESULTS, RESULTS[1]), "the name of a system, such as 'B', not its result"),
+    (
+        lambda: compare(RESULTS, baseline=RESULTS[1]),
+        "the name of a system, such as 'B', not its result",
+    ),
     (
         lambda: compare([RUN, OTHER]),
         "results[0] must be an EvaluationResult, not dict; compare_runs",

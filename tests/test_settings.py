@@ -160,7 +160,7 @@ def test_every_listed_test_is_offered_by_compare_and_named_in_its_notes(name):
         "a": evaluate(QRELS, RUN, "MRR", name="a"),
         "b": evaluate(QRELS, {query: {"a": 1.0} for query in QRELS}, "MRR", name="b"),
     }
-    comparison = compare(results, "a", test=name)
+    comparison = compare(results, baseline="a", test=name)
     method = PAIRED_TESTS[name]
     differences = comparison.scores["MRR"].array[1] - comparison.scores["MRR"].array[0]
     expected = method.test_differences(differences, draws=100_000, rng=0)

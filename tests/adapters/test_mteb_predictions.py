@@ -88,7 +88,7 @@ def test_a_benchmark_finds_the_predictions_of_the_task_of_its_data_set(tmp_path)
     result = Benchmark(
         {"fiqa": Qrels({"q1": {"d1": 1}}), "tickets": Qrels({"q1": {"d9": 1}})},
         {name: tmp_path / name for name in ("m1", "m2")},
-        tmp_path / "out",
+        folder=tmp_path / "out",
         measures=["MRR"],
     ).run()
     assert result.score("m1", "fiqa", "MRR") == result.score("m2", "fiqa", "MRR") == 1

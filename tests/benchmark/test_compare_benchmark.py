@@ -71,7 +71,7 @@ def plain_average(scores, row):
 
 def test_the_average_is_the_mean_of_the_means_and_no_query_is_pooled():
     scores = {"small": np.array([[1.0, 1.0], [0.0, 0.0]]), "large": np.zeros((2, 50))}
-    comparison = compare_benchmark(results_of(scores), "s1")
+    comparison = compare_benchmark(results_of(scores), baseline="s1")
     assert comparison.average("s0").average == 0.5
     assert comparison.difference("s0").difference == 0.5
 
@@ -92,7 +92,7 @@ def test_every_average_and_difference_equals_the_plain_definition():
 def test_the_forums_of_cqadupstack_count_as_one_data_set():
     rows = {"cqadupstack/android": 1.0, "cqadupstack/gis": 0.5, "scifact": 0.25}
     scores = {name: np.array([[value] * 4, [0.0] * 4]) for name, value in rows.items()}
-    comparison = compare_benchmark(results_of(scores), "s1")
+    comparison = compare_benchmark(results_of(scores), baseline="s1")
     assert comparison.average("s0").average == ((1.0 + 0.5) / 2 + 0.25) / 2
     assert [(dataset.name, dataset.num_queries) for dataset in comparison.datasets] == [
         ("cqadupstack", 8),
@@ -120,7 +120,9 @@ def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hie
 def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
     sizes = {f"d{number}": 9 for number in range(5)}
     fixed, sampled = (
-        compare_benchmark(results_of(random_scores(sizes=sizes)), "s0", hierarchical=hierarchical)
+        compare_benchmark(
+            results_of(random_scores(sizes=sizes)), baseline="s0", hierarchical=hierarchical
+        )
         for hierarchical in (False, True)
     )
     assert fixed.headline().text.startswith(f"Average {fixed.measure} on these 5 data sets: ")
@@ -130,7 +132,7 @@ def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
         assert f": {verdict} on these data sets, corrected p" in sentence
         assert "these data sets" not in other
     assert sampled.headline().text.startswith(f"Average {fixed.measure} over 5 data sets: ")
-    single = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), "s0")
+    single = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), baseline="s0")
     assert "these data sets" not in str(single.verdict_sentences())
 
 
@@ -169,7 +171,7 @@ def test_p_equals_that_of_flipping_every_query_within_its_data_set(sizes, seed, 
 def test_several_pairs_are_corrected_by_max_t():
     scores = random_scores(gap=0.03)
     rows = balanced(list(scores.values()))
-    with_baseline = compare_benchmark(results_of(scores), "s0", draws=5_000)
+    with_baseline = compare_benchmark(results_of(scores), baseline="s0", draws=5_000)
     p = [sign_flip(rows[row] - rows[0], draws=5_000).p for row in (1, 2)]
     # The random signs are those of query ids here, of positions in sign_flip.
     assert [difference.p for difference in with_baseline.differences] == pytest.approx(p, abs=0.04)
@@ -206,7 +208,7 @@ def test_a_verdict_on_the_average_agrees_with_its_interval(hierarchical):
 
 def test_with_five_data_sets_nothing_is_shown_about_other_data_sets():
     scores = {f"d{number}": np.array([[0.1] * 9, [0.9] * 9]) for number in range(5)}
-    [pair] = compare_benchmark(results_of(scores), "s0", hierarchical=True).differences
+    [pair] = compare_benchmark(results_of(scores), baseline="s0", hierarchical=True).differences
     assert (pair.p, pair.verdict) == (2 / 2**5, "undecided")
     assert (pair.low, pair.high) == (-math.inf, math.inf)
 
@@ -301,7 +303,7 @@ def test_a_constant_difference_has_an_interval_of_no_length():
     scores = {
         name: np.stack([array[0], array[0] + 0.25]) for name, array in random_scores().items()
     }
-    difference = compare_benchmark(results_of(scores), "s0").difference("s1")
+    difference = compare_benchmark(results_of(scores), baseline="s0").difference("s1")
     assert difference.low == pytest.approx(0.25, abs=1e-12)
     assert difference.high == pytest.approx(0.25, abs=1e-12)
     assert difference.verdict == "better"
@@ -396,7 +398,7 @@ def test_groups_are_the_longest_sequences_without_a_significant_difference(diffe
 
 
 def test_with_a_baseline_there_are_no_groups():
-    comparison = compare_benchmark(results_of(random_scores()), "s0")
+    comparison = compare_benchmark(results_of(random_scores()), baseline="s0")
     assert comparison.groups == ()
     assert {average.groups for average in comparison.averages} == {""}
 
@@ -412,7 +414,7 @@ def test_wins_are_counted_by_data_set_and_significant_ones_corrected_over_all():
     scores["four"][1] = scores["four"][0] + np.tile([0.11, -0.09], 10)
     scores["five"][1] = scores["five"][0] - 0.1
     results = results_of({name: array[:2] for name, array in scores.items()})
-    comparison = compare_benchmark(results, "s0")
+    comparison = compare_benchmark(results, baseline="s0")
     difference = comparison.difference("s1")
     assert (difference.better, difference.worse) == (2, 2)
     p = [sign_flip(scores[name][1] - scores[name][0]).p for name in SIZES]
@@ -421,7 +423,7 @@ def test_wins_are_counted_by_data_set_and_significant_ones_corrected_over_all():
         corrected
     )
     assert (difference.significantly_better, difference.significantly_worse) == (1, 2)
-    mirrored = compare_benchmark(results, "s1").difference("s0")
+    mirrored = compare_benchmark(results, baseline="s1").difference("s0")
     assert (mirrored.better, mirrored.worse, mirrored.significantly_better) == (2, 2, 2)
     assert comparison.difference("s0", "s1").significantly_better == 2
 
@@ -468,7 +470,7 @@ def test_a_benchmark_result_gives_the_same_comparison_as_its_results():
     results = results_of(random_scores())
     infos, splits = dict.fromkeys(SIZES), dict.fromkeys(SIZES, "test")
     benchmark = BenchmarkResult(results, {}, infos, splits)
-    assert compare_benchmark(benchmark, "s0") == compare_benchmark(results, "s0")
+    assert compare_benchmark(benchmark, baseline="s0") == compare_benchmark(results, baseline="s0")
 
 
 def test_repeats_of_a_system_are_averaged_for_each_query():
@@ -517,7 +519,7 @@ def test_units_must_name_every_stratum():
 
 
 def test_a_pair_or_system_that_was_not_compared_is_named_in_the_error():
-    comparison = compare_benchmark(results_of(random_scores()), "s0")
+    comparison = compare_benchmark(results_of(random_scores()), baseline="s0")
     with pytest.raises(NotEvaluatedError, match="'s1' was not compared with 's2'"):
         comparison.difference("s1", "s2")
     with pytest.raises(NotEvaluatedError, match="no system 'nobody'"):
@@ -540,7 +542,8 @@ def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
 
 def test_tables_show_averages_ranks_groups_and_verdicts():
     all_pairs, with_baseline = (
-        compare_benchmark(results_of(random_scores()), baseline) for baseline in (None, "s0")
+        compare_benchmark(results_of(random_scores()), baseline=baseline)
+        for baseline in (None, "s0")
     )
     best = all_pairs.averages[0]
     assert f"{best.average:.4f}" in all_pairs.to_markdown()
@@ -584,7 +587,7 @@ def test_splade_is_better_than_bm25_over_two_real_data_sets(realdata):
             run = read_run(realdata / "runs" / data_set / f"{system}.trec")
             judgements = read_qrels(realdata / "qrels" / f"{qrels}.trec")
             results[system][data_set] = evaluate(judgements, run, MEASURE, duplicates="first")
-    comparison = compare_benchmark(results, "bm25")
+    comparison = compare_benchmark(results, baseline="bm25")
     difference = comparison.difference("splade-pp")
     means = [
         results["splade-pp"][name][MEASURE] - results["bm25"][name][MEASURE]

@@ -88,7 +88,7 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
     for name in ("one", "arguana"):
         (runs / f"{name}.trec").write_bytes(demo.RUNS[0].read_bytes())
     systems = {"words": words, "letters": Retriever(), "file": demo.RUNS[0], "folder": runs}
-    result = Benchmark(sets, systems, tmp_path / "out", measures=MEASURES).run()
+    result = Benchmark(sets, systems, folder=tmp_path / "out", measures=MEASURES).run()
     assert not result.failures
     assert list(result.infos) == ["one", "arguana"]
     for name, folder in zip(("one", "arguana"), sets, strict=True):
@@ -135,7 +135,7 @@ def test_finished_work_is_not_repeated_unless_something_changed(tmp_path):
     Retriever.calls = 0
 
     def run_and_count_calls(**options):
-        Benchmark(sets, {"letters": retriever}, out, measures=MEASURES, **options).run()
+        Benchmark(sets, {"letters": retriever}, folder=out, measures=MEASURES, **options).run()
         return Retriever.calls
 
     assert run_and_count_calls() == 1
@@ -143,7 +143,7 @@ def test_finished_work_is_not_repeated_unless_something_changed(tmp_path):
     assert run_and_count_calls() == 1
     assert content(out) == before
     # Other measures: the saved run is still valid.
-    Benchmark(sets, {"letters": retriever}, out, measures=["MAP"]).run()
+    Benchmark(sets, {"letters": retriever}, folder=out, measures=["MAP"]).run()
     assert Retriever.calls == 1
     assert run_and_count_calls() == 1
     assert content(out) == before
@@ -163,7 +163,7 @@ def test_reused_runs_are_said_with_their_file_and_time(tmp_path):
     folder, out = small_dataset(tmp_path, "one", 5), tmp_path / "out"
 
     def run(measures):
-        return Benchmark(folder, {"words": words}, out, measures=measures).run()
+        return Benchmark(folder, {"words": words}, folder=out, measures=measures).run()
 
     first = run("MRR")
     assert first.warnings() == []
@@ -188,7 +188,7 @@ def test_a_system_whose_code_has_changed_is_run_again(tmp_path, monkeypatch):
             sys.modules.pop(name, None)
         importlib.invalidate_caches()
         search = importlib.import_module("my_search").search
-        result = Benchmark(folder, {"s": search}, tmp_path / "out", measures="MRR").run()
+        result = Benchmark(folder, {"s": search}, folder=tmp_path / "out", measures="MRR").run()
         assert result.warnings() == []
 
 
@@ -196,7 +196,7 @@ def test_a_system_whose_code_has_changed_is_run_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize("damage", ["cut", "changed", "emptied", "removed"])
 def test_a_damaged_file_is_written_again(tmp_path, name, damage):
     sets, out = [small_dataset(tmp_path, "one", 5)], tmp_path / "out"
-    Benchmark(sets, {"words": words}, out, measures=MEASURES).run()
+    Benchmark(sets, {"words": words}, folder=out, measures=MEASURES).run()
     before = content(out)
     file = out / "one/words" / name
     original = file.read_bytes()
@@ -210,7 +210,7 @@ def test_a_damaged_file_is_written_again(tmp_path, name, damage):
         file.unlink()
     left = f".beir-eval-{atomic_writes._host_id()}-{'0' * 32}.tmp"
     (out / "one/words" / left).write_bytes(b"half")
-    result = Benchmark(sets, {"words": words}, out, measures=MEASURES).run()
+    result = Benchmark(sets, {"words": words}, folder=out, measures=MEASURES).run()
     assert not result.failures
     assert content(out) == before
 
@@ -230,7 +230,10 @@ def test_a_failure_does_not_lose_the_other_results(tmp_path):
         tmp_path / "runs/one.json",
     )
     result = Benchmark(
-        sets, {"broken": broken, "files": tmp_path / "runs"}, tmp_path / "out", measures=MEASURES
+        sets,
+        {"broken": broken, "files": tmp_path / "runs"},
+        folder=tmp_path / "out",
+        measures=MEASURES,
     ).run()
     assert list(result.results["broken"]) == ["one"]
     assert result.failures["broken"]["two"] == "RuntimeError: no memory"
@@ -256,7 +259,7 @@ def test_averages_are_shown_only_where_they_are_complete(tmp_path):
 
     def rows_of(datasets):
         out = tmp_path / str(len(datasets))
-        return dict(Benchmark(datasets, systems, out, measures=MEASURES).run().rows())
+        return dict(Benchmark(datasets, systems, folder=out, measures=MEASURES).run().rows())
 
     assert rows_of(sets)["average of 13"] == [1.0]
     assert "average of 14" not in rows_of(sets)
@@ -287,21 +290,21 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
         ([{}], {"a": words}, "a data set is a folder"),
     ):
         with pytest.raises(SettingError, match=problem):
-            Benchmark(datasets, systems, tmp_path / "out")
+            Benchmark(datasets, systems, folder=tmp_path / "out")
 
 
 def test_a_path_with_a_zero_byte_is_refused_as_a_data_set_and_as_a_system(tmp_path):
     with pytest.raises(InputError, match="the data set contains a zero byte"):
-        Benchmark(["a\0b"], {"a": words}, tmp_path / "out")
+        Benchmark(["a\0b"], {"a": words}, folder=tmp_path / "out")
     with pytest.raises(InputError, match="the path of system 'a' contains a zero byte"):
-        Benchmark([demo.FOLDER], {"a": "a\0b"}, tmp_path / "out")
+        Benchmark([demo.FOLDER], {"a": "a\0b"}, folder=tmp_path / "out")
 
 
 def test_a_top_k_below_1_is_refused_before_the_retriever_is_called(tmp_path):
     before = Retriever.calls
     for top_k in (0, -1, 2.5, True):
         with pytest.raises(SettingError, match="top_k of system 'bad' must be a whole number"):
-            Benchmark([demo.FOLDER], {"bad": Retriever()}, tmp_path, top_k=top_k)
+            Benchmark([demo.FOLDER], {"bad": Retriever()}, folder=tmp_path, top_k=top_k)
     assert Retriever.calls == before
 
 
@@ -313,7 +316,7 @@ def test_another_top_k_retrieves_again(tmp_path):
             return {query: dict.fromkeys(list(corpus)[:top_k], 1.0) for query in queries}
 
     for top_k in (1, 100):
-        result = Benchmark(sets, {"deep": Deep()}, out, measures=MEASURES, top_k=top_k).run()
+        result = Benchmark(sets, {"deep": Deep()}, folder=out, measures=MEASURES, top_k=top_k).run()
         assert result.results["deep"]["one"].counted.deepest_ranking == top_k
 
 
@@ -329,10 +332,10 @@ def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
         return answers[0]
 
     for problem in ("answered no query", "no query in common"):
-        failed = Benchmark(sets, {"changing": changing}, out, measures=MEASURES).run()
+        failed = Benchmark(sets, {"changing": changing}, folder=out, measures=MEASURES).run()
         assert problem in failed.failures["changing"]["one"]
         del answers[0]
-    result = Benchmark(sets, {"changing": changing}, out, measures=MEASURES).run()
+    result = Benchmark(sets, {"changing": changing}, folder=out, measures=MEASURES).run()
     assert result.results["changing"]["one"].counted.duplicates == 1
     assert "1 entries repeat a document" in result.to_markdown()
 
@@ -340,7 +343,7 @@ def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
 def test_a_damaged_corpus_does_not_stop_the_other_data_sets(tmp_path):
     sets = [small_dataset(tmp_path, "one", 5), small_dataset(tmp_path, "two", 5)]
     (sets[0] / "corpus.jsonl").write_text("nothing\n")
-    result = Benchmark(sets, {"words": words}, tmp_path / "out", measures=MEASURES).run()
+    result = Benchmark(sets, {"words": words}, folder=tmp_path / "out", measures=MEASURES).run()
     assert "corpus.jsonl, line 1" in result.failures["words"]["one"]
     assert list(result.results["words"]) == ["two"]
 
@@ -348,10 +351,10 @@ def test_a_damaged_corpus_does_not_stop_the_other_data_sets(tmp_path):
 @pytest.mark.usefixtures("locks_of_each_platform")
 def test_two_processes_do_not_work_in_one_folder(tmp_path):
     def meanwhile(queries, corpus):
-        Benchmark(sets, {"words": words}, tmp_path / "out").run()
+        Benchmark(sets, {"words": words}, folder=tmp_path / "out").run()
 
     sets = [small_dataset(tmp_path, "one", 5)]
-    result = Benchmark(sets, {"meanwhile": meanwhile}, tmp_path / "out").run()
+    result = Benchmark(sets, {"meanwhile": meanwhile}, folder=tmp_path / "out").run()
     assert "another process is at work" in result.failures["meanwhile"]["one"]
 
 
@@ -360,7 +363,9 @@ def test_another_split_has_no_baseline_and_is_named(tmp_path):
     (folder / "qrels/test.tsv").rename(folder / "qrels/train.tsv")
     run = tmp_path / "run.trec"
     run.write_bytes(demo.RUNS[0].read_bytes())
-    result = Benchmark([load_dataset(folder, "train")], {"bm25": run}, tmp_path / "out").run()
+    result = Benchmark(
+        [load_dataset(folder, "train")], {"bm25": run}, folder=tmp_path / "out"
+    ).run()
     assert result.to_table().rows[0][-1] == "n/a"
     assert "the split is train, the official one test" in result.to_markdown()
     assert list(result.mteb("bm25", "scifact")["scores"]) == ["train"]
@@ -376,7 +381,7 @@ def test_other_spellings_of_beir_names_count_in_averages_and_baselines(tmp_path)
         "mteb/fiqa",
         *(f"CQADupStack/{forum}" for forum in FORUMS),
     ]
-    result = Benchmark(dict.fromkeys(names, qrels), {"all": run}, tmp_path / "out").run()
+    result = Benchmark(dict.fromkeys(names, qrels), {"all": run}, folder=tmp_path / "out").run()
     rows = dict(result.rows())
     assert rows["cqadupstack"] == rows["average of 13"] == rows["average of 14"] == [1.0]
     assert result.score("all", "CQADupStack", "nDCG@10") == 1.0

@@ -113,7 +113,7 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
         result = run(*command, *options, "-o", saved)
         assert result.exit_code == 0, result.output
         results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
-        expected = compare_slices(results, expected_columns, "bm25", draws=99)
+        expected = compare_slices(results, expected_columns, baseline="bm25", draws=99)
         actual = SlicedComparison.load(tmp_path / "c.slices.json")
         assert actual.slices == expected.slices
         assert "Within slices of the queries" in result.output
@@ -436,7 +436,9 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
         )
         for name, stem in (("good", "bm25"), ("plain", "bm25-plain"))
     }
-    expected = compare_benchmark(by_system, "plain", hierarchical=True, draws=999, rng=2, alpha=0.1)
+    expected = compare_benchmark(
+        by_system, baseline="plain", hierarchical=True, draws=999, rng=2, alpha=0.1
+    )
     loaded = AcrossDatasets.load(tmp_path / "t.compare.json")
     assert loaded.differences == expected.differences
     for sentence, _ in expected.verdict_sentences():

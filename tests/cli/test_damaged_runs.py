@@ -174,7 +174,7 @@ def test_a_benchmark_names_the_file_in_the_failure_of_its_system(benchmark, tmp_
     sets, runs = benchmark
     (runs / "plain" / "two.trec").write_text("z Q0 a 1 2 t\n")
     systems = {"good": runs / "good", "plain": runs / "plain"}
-    result = Benchmark({"two": sets / "two.tsv"}, systems, tmp_path / "out").run()
+    result = Benchmark({"two": sets / "two.tsv"}, systems, folder=tmp_path / "out").run()
     problem = result.failures["plain"]["two"]
     assert problem.startswith(f"QueryMismatchError: {runs / 'plain' / 'two.trec'}: the run has no")
 

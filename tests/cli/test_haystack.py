@@ -68,7 +68,7 @@ def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_
     index(demo.FOLDER, store)
     pipeline = Pipeline()
     pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
-    expected = evaluate_pipeline(pipeline, demo.FOLDER, measures=["nDCG@10", "Recall@20"])
+    expected = evaluate_pipeline(demo.FOLDER, pipeline, measures=["nDCG@10", "Recall@20"])
     assert f"bm25 {expected['nDCG@10']:.4f} {expected['Recall@20']:.4f}" in output_of(result)
     assert "174 documents written" in output_of(result)
     assert "time per query: median" in output_of(result)

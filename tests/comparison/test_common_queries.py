@@ -101,7 +101,7 @@ def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path
         for name, run in (("partial", PARTIAL), ("whole", WHOLE))
     }
     results["partial"]["z"] = results["whole"]["z"] = evaluate(QRELS, WHOLE, "MRR")
-    across = compare_benchmark(results, "partial", "MRR")
+    across = compare_benchmark(results, baseline="partial", measure="MRR")
     where = "over the 36 of 72 queries that all systems have"
     [difference] = across.on_common_queries.differences
     assert difference.difference == pytest.approx(-1 / 3)
@@ -120,7 +120,7 @@ def test_averages_say_nothing_of_common_queries_without_missing_ones():
         name: {"x": evaluate(QRELS, run, "MRR")}
         for name, run in (("a", dict.fromkeys(QRELS, FIRST)), ("b", WHOLE))
     }
-    across = compare_benchmark(results, "a", "MRR")
+    across = compare_benchmark(results, baseline="a", measure="MRR")
     assert across.on_common_queries is None
     assert "that all systems have" not in across.to_markdown()
 
@@ -130,7 +130,7 @@ def test_averages_need_two_common_queries_on_every_data_set():
         "a": {"x": evaluate(QRELS, {"q00": FIRST, "q01": FIRST}, "MRR")},
         "b": {"x": evaluate(QRELS, {"q01": FIRST, "q02": FIRST}, "MRR")},
     }
-    across = compare_benchmark(results, "a", "MRR")
+    across = compare_benchmark(results, baseline="a", measure="MRR")
     assert across.on_common_queries.differences == ()
     assert across.headline().text.endswith("queries that all systems have: too few for a verdict")
     assert "too few for a verdict" in across.to_markdown()

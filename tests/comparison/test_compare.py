@@ -147,7 +147,9 @@ def test_a_significant_difference_states_no_power():
 def test_systems_that_differ_by_less_than_the_margin_are_equal_within_it():
     many = BASE * 11  # 330 queries: 299 are the fewest that can show equality within .01
     nearly = [*many[:-1], many[-1] + 1]
-    difference = compare(results(a=many, b=nearly), "a", margin=0.01).difference("MRR", "b")
+    difference = compare(results(a=many, b=nearly), baseline="a", margin=0.01).difference(
+        "MRR", "b"
+    )
     assert difference.verdict == "equal"
     assert difference_sentence(difference, 0.01).endswith(
         f": equal within 0.01, p of a larger difference {difference.p_equal:.4f}, 330 queries"
@@ -222,7 +224,7 @@ def test_a_single_comparison_needs_no_correction_with_or_without_a_baseline():
     evaluated = results(a=BASE, b=NOISY)
     without_baseline, with_baseline = (
         compare(evaluated).differences[0],
-        compare(evaluated, "a").differences[0],
+        compare(evaluated, baseline="a").differences[0],
     )
     assert without_baseline.p_corrected == without_baseline.p
     assert with_baseline.p_corrected == with_baseline.p
@@ -238,7 +240,7 @@ def test_systems_that_differ_by_rounding_alone_do_not_differ():
         assert (difference.p, difference.difference, difference.ties) == (1.0, 0.0, 12)
         assert (difference.verdict, difference.power_note) == ("undecided", "no query differs")
     repeats = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
-    comparison = compare({"A": repeats[0], "B": repeats}, "A")
+    comparison = compare({"A": repeats[0], "B": repeats}, baseline="A")
     assert {difference.p for difference in comparison.differences} == {1.0}
     assert comparison.improvements("MRR") == comparison.regressions("MRR") == []
 
@@ -290,7 +292,7 @@ def test_repeats_are_averaged_for_each_query_and_their_spread_is_shown():
     qrels = qrels_for(30)
     repeats = [evaluate(qrels, ranked(ranks), "MRR", name="r") for ranks in (BETTER, NOISY)]
     base = evaluate(qrels, ranked(BASE), "MRR", name="base")
-    comparison = compare({"base": base, "twice": repeats}, "base")
+    comparison = compare({"base": base, "twice": repeats}, baseline="base")
     mean = comparison.mean("MRR", "twice")
     means = [repeat["MRR"] for repeat in repeats]
     assert mean.repeats == 2
@@ -374,10 +376,10 @@ def test_one_query_is_an_error():
 
 def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
     many = BASE * 10
-    pair = compare(results(a=many, b=many), "a").difference("MRR", "b")
+    pair = compare(results(a=many, b=many), baseline="a").difference("MRR", "b")
     assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "equal")
     assert (pair.effect, pair.detectable, pair.ties) == (0.0, None, 300)
-    few = compare(results(a=BASE[:3], b=BASE[:3]), "a").difference("MRR", "b")
+    few = compare(results(a=BASE[:3], b=BASE[:3]), baseline="a").difference("MRR", "b")
     assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
     sentence = difference_sentence(few, 0.01)
     assert sentence.startswith("b vs a: 0.0000 MRR (identical scores on all 3 queries; a loss or")
@@ -386,7 +388,7 @@ def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
 
 
 def test_an_unbounded_interval_is_null_in_json_and_comes_back(tmp_path):
-    comparison = compare(results(a=BASE[:3], b=NOISY[:3]), "a")
+    comparison = compare(results(a=BASE[:3], b=NOISY[:3]), baseline="a")
     text = comparison.model_dump_json()
     assert '"low":null,"high":null' in text
     assert Comparison.model_validate_json(text) == comparison
@@ -396,7 +398,7 @@ def test_an_unbounded_interval_is_null_in_json_and_comes_back(tmp_path):
 
 
 def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
-    difference = compare(results(a=[2] * 8, b=[1] * 8), "a").difference("MRR", "b")
+    difference = compare(results(a=[2] * 8, b=[1] * 8), baseline="a").difference("MRR", "b")
     assert difference.difference == 0.5
     assert difference.low == difference.high == 0.5
     assert difference.effect is None
@@ -413,7 +415,7 @@ def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
         )
         for number in range(1000)
     }
-    comparison = compare(evaluated, "s000", draws=2_000)
+    comparison = compare(evaluated, baseline="s000", draws=2_000)
     assert len(comparison.differences) == 999
     with pytest.raises(SettingError, match=r"1000 systems are 499500 pairs; name a baseline"):
         compare(evaluated)
@@ -524,7 +526,7 @@ def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
     comparison = compare_three(baseline="base")
     comparison.save(tmp_path / "found.json.gz")
     assert Comparison.load(tmp_path / "found.json.gz") == comparison
-    constant = compare(results(a=[2] * 8, b=[1] * 8), "a")
+    constant = compare(results(a=[2] * 8, b=[1] * 8), baseline="a")
     constant.save(tmp_path / "constant.json")
     assert Comparison.load(tmp_path / "constant.json") == constant
     for content, message in {
@@ -663,10 +665,10 @@ def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
 def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
     scores = {"nDCG@10": {f"q{index}": 0.5 for index in range(50)}}
     results = [EvaluationResult.from_scores(f"s{index}", scores) for index in range(num_systems)]
-    least = compare(results, "s0").difference("nDCG@10", "s1").smallest_margin
+    least = compare(results, baseline="s0").difference("nDCG@10", "s1").smallest_margin
     assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
     for factor, verdict in ((0.999, "undecided"), (1.001, "equal")):
-        pairs = compare(results, "s0", margin=factor * least).differences
+        pairs = compare(results, baseline="s0", margin=factor * least).differences
         assert {pair.verdict for pair in pairs} == {verdict}
 
 
@@ -682,7 +684,7 @@ def few_differing(num_wins, num_losses, num_queries=30, size=1.0, **settings):
         )
         for name, values in scores.items()
     ]
-    return compare(results, "old", **settings)
+    return compare(results, baseline="old", **settings)
 
 
 def test_where_few_queries_differ_the_loss_that_is_not_excluded_follows_the_interval():
@@ -760,7 +762,7 @@ def test_the_level_of_a_correction_is_not_printed():
         )
         for index, row in enumerate(scores.tolist())
     ]
-    [pair, *_] = compare(results, "s0", correction="bonferroni", alpha=0.04).differences
+    [pair, *_] = compare(results, baseline="s0", correction="bonferroni", alpha=0.04).differences
     assert pair.power_note == (
         "7 queries differ: too few for significance after correction for 4 comparisons"
     )

@@ -47,7 +47,7 @@ def case(request):
             "base-1": evaluate(QRELS, GOOD, MEASURE, name="base-1"),
             "new-2": evaluate(QRELS, run, MEASURE, name="new-2"),
         }
-        yield compare(results, "base-1"), results, words
+        yield compare(results, baseline="base-1"), results, words
 
 
 def assert_warned(text, words, *, before=None):
@@ -117,9 +117,11 @@ def test_slices_curves_and_data_sets_warn_before_their_verdicts(case):
     _, results, words = case
     by_half = {query: str(index % 2) for index, query in enumerate(QRELS)}
     outputs = [
-        compare_slices(results, by_half, "base-1"),
+        compare_slices(results, by_half, baseline="base-1"),
         checkpoint_curve(results),
-        compare_benchmark({name: {"d": result} for name, result in results.items()}, "base-1"),
+        compare_benchmark(
+            {name: {"d": result} for name, result in results.items()}, baseline="base-1"
+        ),
     ]
     for output in outputs:
         assert output.notes()[0] == output.warnings()[0]

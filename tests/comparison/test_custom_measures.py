@@ -65,7 +65,7 @@ def test_a_verdict_where_lower_is_better_is_that_on_the_negated_scores(rows, has
     baseline = "s0" if has_baseline else None
     correction = None if has_baseline and correct == "tukey" else correct
     lower, higher = (
-        compare(results, baseline, correction=correction, draws=500, margin=0.2)
+        compare(results, baseline=baseline, correction=correction, draws=500, margin=0.2)
         for results in mirrored(scores)
     )
     for ours, theirs in zip(lower.differences, higher.differences, strict=True):
@@ -91,7 +91,9 @@ def test_a_verdict_where_lower_is_better_is_that_on_the_negated_scores(rows, has
 
 
 def test_the_faster_system_is_better_in_every_output(tmp_path):
-    comparison = compare([given_scores("slow", BASE), given_scores("fast", FASTER)], "slow")
+    comparison = compare(
+        [given_scores("slow", BASE), given_scores("fast", FASTER)], baseline="slow"
+    )
     difference = comparison.difference("seconds", "fast")
     assert difference.verdict == "better"
     assert difference.difference < 0 < difference.gain
@@ -123,7 +125,7 @@ def test_the_faster_system_is_better_in_every_output(tmp_path):
 def test_a_slower_system_fails_both_gates_and_a_faster_one_passes():
     results = {"slow": given_scores("slow", BASE), "fast": given_scores("fast", FASTER)}
     for baseline, passes in (("slow", True), ("fast", False)):
-        comparison = compare(results, baseline)
+        comparison = compare(results, baseline=baseline)
         for non_inferior in (False, True):
             (check,) = check_gate(comparison, "seconds", non_inferior=non_inferior)
             assert check.passed is passes
@@ -135,7 +137,7 @@ def test_a_slower_system_fails_both_gates_and_a_faster_one_passes():
 def test_slices_give_the_verdicts_on_the_negated_scores():
     halves = {f"q{number:03}": "a" if number < 15 else "b" for number in range(30)}
     lower, higher = (
-        compare_slices(results, halves, "slow")
+        compare_slices(results, halves, baseline="slow")
         for results in mirrored({"slow": BASE, "fast": FASTER})
     )
     assert [slice_.differences[0].verdict for slice_ in lower.slices] == ["better", "better"]
@@ -166,7 +168,9 @@ def test_a_curve_of_seconds_has_the_best_and_the_unbeaten_step_of_the_negated_sc
 def test_a_comparison_over_data_sets_ranks_the_fastest_first():
     lower, higher = (
         compare_benchmark(
-            {result.name: {"one": result, "two": result} for result in results}, None, "seconds"
+            {result.name: {"one": result, "two": result} for result in results},
+            baseline=None,
+            measure="seconds",
         )
         for results in mirrored({"slow": BASE, "fast": FASTER, "same": FASTER})
     )
@@ -194,7 +198,7 @@ def test_a_result_of_evaluate_and_one_from_elsewhere_are_compared_and_the_notes_
         "theirs", {"recip_rank": dict.fromkeys(qrels, 0.5), "x": dict.fromkeys(qrels, 1)},
         higher_is_better=True,
     )  # fmt: skip
-    comparison = compare([ours, theirs], "theirs")
+    comparison = compare([ours, theirs], baseline="theirs")
     assert comparison.measures == ("MRR",)
     assert comparison.difference("MRR", "ours").verdict == "better"
     assert comparison.computed_elsewhere == ("theirs",)
@@ -233,7 +237,9 @@ def test_a_system_must_state_the_same_bounds_and_direction_as_the_others():
         compare([first, given_scores("B", BASE, bounds=(0, 5), higher_is_better=True)])
     with pytest.raises(ResultError, match="different scales"):
         compare_benchmark(
-            {name: {"one": first, "two": given_scores("A", BASE)} for name in "AB"}, None, "seconds"
+            {name: {"one": first, "two": given_scores("A", BASE)} for name in "AB"},
+            baseline=None,
+            measure="seconds",
         )
     with pytest.raises(ResultError, match="different scales"):
         write_report("never written.html", [first, given_scores("B", BASE)])

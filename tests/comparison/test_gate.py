@@ -56,7 +56,7 @@ def result(name):
 
 def checks(*names, **settings):
     non_inferior = settings.pop("non_inferior", False)
-    comparison = compare([result(name) for name in names], names[0], **settings)
+    comparison = compare([result(name) for name in names], baseline=names[0], **settings)
     return check_gate(comparison, "MRR", non_inferior=non_inferior)
 
 
@@ -81,7 +81,7 @@ def test_a_system_fails_exactly_if_its_interval_leaves_out_0_on_the_side_of_a_lo
             for name, row in zip(("old", "new"), scores, strict=True)
         ]
         test = ("sign_flip", "t")[number % 5 == 0]
-        [check] = check_gate(compare(results, "old", test=test, alpha=0.1))
+        [check] = check_gate(compare(results, baseline="old", test=test, alpha=0.1))
         is_loss = check.high < 0 if better else check.low > 0
         assert (check.outcome == "failed") == is_loss == (check.p <= 0.1)
         differences = (scores[1] - scores[0]) * (1 if better else -1)
@@ -118,7 +118,7 @@ def test_a_check_is_the_same_alone_among_nine_others_and_in_any_order(settings, 
     old, *others = many_results(10)
 
     def checks_by_system(results):
-        comparison = compare(results, "old", test=test)
+        comparison = compare(results, baseline="old", test=test)
         return {check.system: check for check in check_gate(comparison, "nDCG@10", **settings)
                 if check.rule == "floor" or "floors" not in settings}  # fmt: skip
 
@@ -142,15 +142,15 @@ def test_systems_are_tested_on_the_queries_that_they_share_with_the_baseline(lac
         EvaluationResult.from_scores(name, {"nDCG@10": by_query})
         for name, by_query in scores.items()
     )
-    alone = check_gate(compare([old, new], "old"), **settings)
-    among = check_gate(compare([old, new, third], "old", on="intersection"), **settings)
+    alone = check_gate(compare([old, new], baseline="old"), **settings)
+    among = check_gate(compare([old, new, third], baseline="old", on="intersection"), **settings)
     assert alone == [check for check in among if check.system == "new"]
     assert {check.num_queries for check in alone} == {20}
     assert all("20 queries" in check.reason for check in alone)
 
 
 def test_the_check_of_a_saved_comparison_is_that_of_the_comparison(tmp_path):
-    comparison = compare(many_results(4), "old")
+    comparison = compare(many_results(4), baseline="old")
     comparison.save(tmp_path / "comparison.json")
     loaded = Comparison.load(tmp_path / "comparison.json")
     assert check_gate(loaded) == check_gate(comparison)
@@ -167,7 +167,7 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
         EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(row))})
         for name, row in rows.items()
     ]
-    comparison = compare(results, "old", margin=0.02)
+    comparison = compare(results, baseline="old", margin=0.02)
     for check in check_gate(comparison, non_inferior=True):
         row = rows[check.system]
         test = non_inferiority(row - scores, delta=0.02)
@@ -189,7 +189,7 @@ def test_gains_can_show_a_margin_that_equal_scores_cannot():
         EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(np.full(30, mean)))})
         for name, mean in (("old", 0.3), ("gains", 0.5), ("same", 0.3))
     ]
-    gains, same = check_gate(compare(results, "old"), non_inferior=True)
+    gains, same = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert gains.outcome == "passed"
     assert gains.limit < gains.smallest_margin
     assert same.outcome == "undecidable"
@@ -209,9 +209,9 @@ def test_a_rare_large_loss_that_the_sample_missed_is_not_ruled_out():
     """50 queries on which two systems tie do not show that none of 1,000 loses everything."""
     ties = {name: {"nDCG@10": dict(enumerate_ids(np.full(50, 0.5)))} for name in ("old", "new")}
     results = [EvaluationResult.from_scores(name, scores) for name, scores in ties.items()]
-    [check] = check_gate(compare(results, "old"), non_inferior=True)
+    [check] = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert check.outcome == "undecidable"
-    [check] = check_gate(compare(results, "old", margin=0.06), non_inferior=True)
+    [check] = check_gate(compare(results, baseline="old", margin=0.06), non_inferior=True)
     assert check.outcome == "passed"
 
 
@@ -223,11 +223,11 @@ def test_the_reason_of_an_unbounded_measure_says_that_t_alone_decides():
         )
         for name, row in rows.items()
     ]
-    [check] = check_gate(compare(results, "old"), non_inferior=True)
+    [check] = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert check.passed
     assert "by the t test alone, which overlooks rare large losses" in check.reason
     assert check.smallest_margin is None
-    [chosen] = check_gate(compare(results, "old", chosen_from=4), non_inferior=True)
+    [chosen] = check_gate(compare(results, baseline="old", chosen_from=4), non_inferior=True)
     assert "the measure has no bounds, corrected for 4 candidates)" in chosen.reason
 
 
@@ -243,7 +243,9 @@ def test_a_pass_says_which_loss_would_go_unnoticed():
         "Only 1 of 40 queries differs, too few for a significant loss at 0.05: a loss of up to "
         "0.0734 is not excluded"
     )
-    [check] = check_gate(compare({"old": result("old"), "again": result("old")}, "old"), "MRR")
+    [check] = check_gate(
+        compare({"old": result("old"), "again": result("old")}, baseline="old"), "MRR"
+    )
     assert "(identical scores on all 40 queries): not shown to be worse" in check.reason
     assert check.reason.endswith(
         "With no difference on 40 queries: a loss of up to 0.0722 is not excluded"
@@ -259,7 +261,7 @@ def test_the_loss_that_goes_unnoticed_goes_unnoticed_in_a_fifth_of_simulated_exp
         EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(row))})
         for name, row in (("old", np.full(80, 0.5)), ("new", 0.5 + differences))
     ]
-    [check] = check_gate(compare(results, "old"))
+    [check] = check_gate(compare(results, baseline="old"))
     samples = rng.choice(differences - differences.mean(), (1_000, 80)) - check.detectable
     p = sign_flip_many(samples, alternative="less", draws=999).p
     assert (p > 0.05).mean() == pytest.approx(0.2, abs=4 * math.sqrt(0.2 * 0.8 / 1_000))
@@ -271,12 +273,12 @@ def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
         evaluate(few, {query: RUNS[name][query] for query in few}, "MRR", name=name)
         for name in ("worse", "old")
     )
-    [check] = check_gate(compare([old, worse], "old"))
+    [check] = check_gate(compare([old, worse], baseline="old"))
     assert check.outcome == "undecidable"
     assert "with 4 queries no p is below 0.0625" in check.reason
     with pytest.raises(InputError, match=r"no loss could be significant at 0\.05"):
         assert_no_regression(worse, old, "MRR")
-    [check] = check_gate(compare([result("old"), result("worse")], "old", draws=5), "MRR")
+    [check] = check_gate(compare([result("old"), result("worse")], baseline="old", draws=5), "MRR")
     assert check.outcome == "undecidable"
     assert "with 40 queries and draws=5 no p is below 0.08333" in check.reason
 
@@ -287,9 +289,9 @@ def test_a_level_of_exactly_the_smallest_p_decides_and_a_lower_one_does_not():
         evaluate(few, {query: RUNS[name][query] for query in few}, "MRR", name=name)
         for name in ("old", "worse")
     )
-    [check] = check_gate(compare([old, worse], "old", alpha=2**-5))
+    [check] = check_gate(compare([old, worse], baseline="old", alpha=2**-5))
     assert (check.outcome, check.p) == ("failed", 2**-5)  # all of five queries lost
-    [check] = check_gate(compare([old, worse], "old", alpha=0.99 * 2**-5))
+    [check] = check_gate(compare([old, worse], baseline="old", alpha=0.99 * 2**-5))
     assert check.outcome == "undecidable"
 
 
@@ -297,11 +299,13 @@ def test_a_loss_on_exactly_the_fewest_queries_that_can_be_significant_is_not_cal
     ranks = [rank + (query < 5) for query, rank in enumerate(RANKS)]
     nearly = evaluate(QRELS, run_with_ranks(ranks), "MRR", name="nearly")
     impossible = "Only 5 of 40 queries differ, too few for a significant loss"
-    comparison = compare([nearly, result("old")], "nearly", measures="MRR", alpha=2**-5)
+    comparison = compare([nearly, result("old")], baseline="nearly", measures="MRR", alpha=2**-5)
     [check] = check_gate(comparison)
     assert check.outcome == "passed"
     assert impossible not in check.reason
-    comparison = compare([nearly, result("old")], "nearly", measures="MRR", alpha=0.99 * 2**-5)
+    comparison = compare(
+        [nearly, result("old")], baseline="nearly", measures="MRR", alpha=0.99 * 2**-5
+    )
     [check] = check_gate(comparison)
     assert impossible in check.reason
 
@@ -318,7 +322,7 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
     half = evaluate(
         QRELS, {query: RUNS["old"][query] for query in list(QRELS)[::2]}, "MRR", name="half"
     )
-    comparison = compare([result("old"), half], "old", measures="MRR")
+    comparison = compare([result("old"), half], baseline="old", measures="MRR")
     for check in check_gate(comparison, floors={"MRR": 0.1}):
         assert check.outcome == "undecidable"
         assert "20 of 40 judged queries are missing from the run of half" in check.reason
@@ -326,7 +330,7 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         assert check.value is None
     [check] = check_gate(comparison, allow_missing=True)
     assert check.outcome == "failed"
-    [check] = check_gate(compare([half, result("old")], "half", measures="MRR"))
+    [check] = check_gate(compare([half, result("old")], baseline="half", measures="MRR"))
     assert check.outcome == "undecidable"
     with pytest.raises(InputError, match="20 of 40 judged queries are missing"):
         assert_no_regression(half, result("old"), "MRR")
@@ -341,7 +345,7 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
     with pytest.warns(BeirEvalWarning, match="do not match"):
         comparison = compare(
             [result("old"), empty, evaluate(QRELS, other, "MRR", name="other")],
-            "old",
+            baseline="old",
             measures="MRR",
         )
     first, second = check_gate(comparison, allow_missing=True)
@@ -355,7 +359,7 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
 
 
 def test_a_floor_is_for_the_mean_or_for_the_end_of_its_interval():
-    comparison = compare([result("old"), result("better")], "old", measures="MRR")
+    comparison = compare([result("old"), result("better")], baseline="old", measures="MRR")
     mean = comparison.mean("MRR", "better")
 
     def outcome(limit, **settings):
@@ -437,7 +441,7 @@ def test_a_system_exactly_at_its_floor_passes_and_a_step_of_rounding_beyond_it_f
     ],
 )
 def test_a_gate_that_checks_nothing_or_no_number_is_an_error(settings, message):
-    comparison = compare([result("old"), result("same")], "old")
+    comparison = compare([result("old"), result("same")], baseline="old")
     with pytest.raises(SettingError, match=message):
         check_gate(comparison, **settings)
 
@@ -446,7 +450,7 @@ def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
     options = ["--gate", "MRR", "-o", files / "g.md", "-o", files / "g.xml"]
     runs = [files / f"{name}.trec" for name in ("old", "worse", "better")]
     outcome = run_command(files / "qrels.trec", *runs, *options)
-    comparison = compare([result(name) for name in ("old", "worse", "better")], "old")
+    comparison = compare([result(name) for name in ("old", "worse", "better")], baseline="old")
     worse, better = check_gate(comparison, "MRR")
     worst = comparison.regressions("MRR", 5, system="worse")
     assert [line.partition(":")[0] for line in worse.lost_most] == [loss.query_id for loss in worst]
@@ -462,7 +466,7 @@ def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
 def test_a_failed_check_says_why_the_verdict_on_the_same_pair_is_undecided():
     nearly = [rank + (query < 5) for query, rank in enumerate(RANKS)]  # 5 losses: p = 1/32
     new = evaluate(QRELS, run_with_ranks(nearly), ["MRR"], name="new")
-    comparison = compare([result("old"), new], "old", measures="MRR")
+    comparison = compare([result("old"), new], baseline="old", measures="MRR")
     [check] = check_gate(comparison)
     assert (check.outcome, comparison.differences[0].verdict) == ("failed", "undecided")
     sentence = "The verdict is undecided because its test is two-sided (p 0.0625)"
@@ -477,14 +481,14 @@ def test_a_gate_needs_a_baseline():
 
 def test_junit_has_a_case_for_every_check_and_holds_any_name():
     results = {"old": result("old"), 'a<b>&"\x00': result("worse"), "fine": result("better")}
-    suite = ET.fromstring(to_junit(check_gate(compare(results, "old"))))  # noqa: S314 - ours
+    suite = ET.fromstring(to_junit(check_gate(compare(results, baseline="old"))))  # noqa: S314 - ours
     assert [suite.get(name) for name in ("tests", "failures", "errors")] == ["4", "2", "0"]
     names = [case.get("name") for case in suite]
     assert 'a<b>&"? against old' in names
     failed = [case for case in suite if case.find("failure") is not None]
     assert "queries): worse (" in failed[0].find("failure").get("message")
     missing = evaluate(QRELS, {"q00": RUNS["old"]["q00"]}, "MRR", name="few")
-    checks = check_gate(compare([result("old"), missing], "old"), floors={"MRR": 0.2})
+    checks = check_gate(compare([result("old"), missing], baseline="old"), floors={"MRR": 0.2})
     suite = ET.fromstring(to_junit(checks))  # noqa: S314 - ours
     assert (suite.get("failures"), suite.get("errors")) == ("0", "2")
     assert {case.get("name") for case in suite} == {"few against old", "few against the floor 0.2"}

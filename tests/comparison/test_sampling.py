@@ -50,7 +50,7 @@ def array_of(results):
 
 def test_with_two_repeats_of_every_system_p_is_over_queries_and_repeats():
     systems = {"a": seeds("a", SWINGS, 0.04), "b": seeds("b", SWINGS, 0.0, 10)}
-    comparison = compare(systems, "b")
+    comparison = compare(systems, baseline="b")
     pair = comparison.difference(MEASURE, "a")
     tests = crossed_tests([array_of(systems["a"]), array_of(systems["b"])], [(0, 1)])
     assert comparison.settings.repeats == "random"
@@ -58,7 +58,7 @@ def test_with_two_repeats_of_every_system_p_is_over_queries_and_repeats():
     assert pair.p_queries < 0.001 < pair.p
     assert pair.verdict == "undecided"
     assert pair.repeat_variance == pytest.approx(tests.repeat_variances[0])
-    averaged = compare(systems, "b", repeats="averaged").difference(MEASURE, "a")
+    averaged = compare(systems, baseline="b", repeats="averaged").difference(MEASURE, "a")
     assert averaged.verdict == "better"
     assert averaged.p == pair.p_queries
     # The noise that would undo the verdict is below the noise that there is.
@@ -66,7 +66,9 @@ def test_with_two_repeats_of_every_system_p_is_over_queries_and_repeats():
 
 
 def test_a_verdict_over_repeats_states_both_p():
-    comparison = compare({"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, "b")
+    comparison = compare(
+        {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, baseline="b"
+    )
     [sentence] = [line for line in comparison.to_markdown().splitlines() if "a vs b" in line]
     assert re.search(r"p 0\.\d+ over queries and repeats, ≤0\.0001 over queries alone", sentence)
 
@@ -86,7 +88,9 @@ def test_verdict_and_interval_agree_over_repeats(shift, swing, correction, kind,
         "b": seeds("b", swings, 0.0, 10),
         "c": seeds("c", swings, shift / 2, 20),
     }
-    comparison = compare(systems, "b", repeats=kind, correction=correction, test=test, draws=999)
+    comparison = compare(
+        systems, baseline="b", repeats=kind, correction=correction, test=test, draws=999
+    )
     for pair in comparison.differences:
         is_decided = pair.verdict in ("better", "worse")
         assert is_decided == (pair.low > 0 or pair.high < 0)
@@ -95,10 +99,10 @@ def test_verdict_and_interval_agree_over_repeats(shift, swing, correction, kind,
 
 def test_a_deterministic_system_may_have_one_run():
     systems = {"bm25": scored("bm25"), "dense": seeds("dense", SWINGS, 0.05, 10)}
-    assert compare(systems, "bm25").settings.repeats == "averaged"
+    assert compare(systems, baseline="bm25").settings.repeats == "averaged"
     with pytest.raises(SettingError, match="'bm25': one run shows nothing about the noise"):
-        compare(systems, "bm25", repeats="random")
-    comparison = compare(systems, "bm25", deterministic=["bm25"])
+        compare(systems, baseline="bm25", repeats="random")
+    comparison = compare(systems, baseline="bm25", deterministic=["bm25"])
     assert comparison.settings.repeats == "random"
     tests = crossed_tests(
         [array_of([systems["bm25"]]), array_of(systems["dense"])], [(1, 0)], deterministic=[0]
@@ -108,13 +112,13 @@ def test_a_deterministic_system_may_have_one_run():
 
 
 def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one_line():
-    comparison = compare({"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b")
+    comparison = compare({"a": scored("a", 0.05), "b": scored("b", seed=1)}, baseline="b")
     noise = comparison.difference(MEASURE, "a").noise_to_undo
     lines = [line for line in str(comparison).splitlines() if "training noise" in line]
     assert len(lines) == 1
     assert f"(a seed-to-seed SD of {noise:.2g} would overturn this verdict)" in lines[0]
     none = compare(
-        {"a": scored("a", 0.05), "b": scored("b", seed=1)}, "b", deterministic=["a", "b"]
+        {"a": scored("a", 0.05), "b": scored("b", seed=1)}, baseline="b", deterministic=["a", "b"]
     )
     assert none.difference(MEASURE, "a").noise_to_undo is None
     assert "training noise" not in str(none)
@@ -122,7 +126,7 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
 
 def test_that_noise_makes_the_difference_of_two_such_systems_undecided():
     first, second = scored("a", 0.05), scored("b", seed=1)
-    noise = compare({"a": first, "b": second}, "b").difference(MEASURE, "a").noise_to_undo
+    noise = compare({"a": first, "b": second}, baseline="b").difference(MEASURE, "a").noise_to_undo
     # Many repeats whose means vary that much about the same two runs, one of which is drawn.
     swing = np.random.default_rng(3).normal(size=2000)
     swing = (swing - swing.mean()) / swing.std() * noise
@@ -168,13 +172,13 @@ def test_a_test_without_a_variant_over_repeats_averages_them():
 
 def test_a_gate_over_repeats_needs_a_loss_beyond_their_noise():
     systems = {"new": seeds("new", SWINGS, -0.03), "old": seeds("old", SWINGS, 0, 10)}
-    over_repeats = compare(systems, "old")
+    over_repeats = compare(systems, baseline="old")
     [check] = check_gate(over_repeats)
-    [averaged] = check_gate(compare(systems, "old", repeats="averaged"))
+    [averaged] = check_gate(compare(systems, baseline="old", repeats="averaged"))
     assert (check.outcome, averaged.outcome) == ("passed", "failed")
     assert check.p > averaged.p
     assert "60 queries and the repeats of the systems" in check.reason
-    [limited] = check_gate(compare(systems, "old", margin=0.1), non_inferior=True)
+    [limited] = check_gate(compare(systems, baseline="old", margin=0.1), non_inferior=True)
     assert limited.p > 0.05
     loaded = Comparison.model_validate_json(over_repeats.model_dump_json())
     assert check_gate(loaded) == [check]
@@ -195,13 +199,13 @@ def test_signs_are_flipped_by_whole_clusters():
     topics = RNG.normal(size=12).repeat(5) * 0.1
     related = scored("a", 0.02, base=BASE + topics)
     base = scored("b", seed=1)
-    comparison = compare({"a": related, "b": base}, "b", clusters=CLUSTERS)
+    comparison = compare({"a": related, "b": base}, baseline="b", clusters=CLUSTERS)
     pair = comparison.difference(MEASURE, "a")
     differences = array_of([related])[0] - array_of([base])[0]
     assert pair.p == sign_flip(summed(differences)).p  # all 2^11 sign vectors
     assert pair.exact
     assert pair.num_clusters == 12
-    alone = compare({"a": related, "b": base}, "b").difference(MEASURE, "a")
+    alone = compare({"a": related, "b": base}, baseline="b").difference(MEASURE, "a")
     assert alone.difference == pytest.approx(pair.difference)
     assert alone.p < pair.p
     assert "12 clusters of 60 queries" in str(comparison)
@@ -213,8 +217,10 @@ def test_signs_are_flipped_by_whole_clusters():
 def test_each_query_as_a_cluster_of_its_own_is_like_no_clusters(interval, test):
     systems = {"a": scored("a", 0.02), "b": scored("b", seed=1), "c": scored("c", seed=2)}
     own = {query: query for query in QUERIES}
-    plain = compare(systems, "b", interval=interval, test=test, draws=2000)
-    clustered = compare(systems, "b", interval=interval, test=test, draws=2000, clusters=own)
+    plain = compare(systems, baseline="b", interval=interval, test=test, draws=2000)
+    clustered = compare(
+        systems, baseline="b", interval=interval, test=test, draws=2000, clusters=own
+    )
     for expected, actual in zip(plain.differences, clustered.differences, strict=True):
         assert actual.num_clusters == len(QUERIES)
         assert actual.verdict == expected.verdict
@@ -239,11 +245,11 @@ def test_repeating_every_query_five_times_as_a_cluster_changes_nothing():
         many = {f"{query}.{copy}": score for query, score in scores.items() for copy in range(5)}
         copied[name] = EvaluationResult.from_scores(name, {MEASURE: many})
     clusters = {f"{query}.{copy}": query for query in few for copy in range(5)}
-    expected = compare(systems, "b").difference(MEASURE, "a")
-    actual = compare(copied, "b", clusters=clusters).difference(MEASURE, "a")
+    expected = compare(systems, baseline="b").difference(MEASURE, "a")
+    actual = compare(copied, baseline="b", clusters=clusters).difference(MEASURE, "a")
     for field in ("difference", "low", "high", "p", "p_t", "p_equal"):
         assert getattr(actual, field) == pytest.approx(getattr(expected, field)), field
-    assert compare(copied, "b").difference(MEASURE, "a").p < actual.p
+    assert compare(copied, baseline="b").difference(MEASURE, "a").p < actual.p
 
 
 @settings(max_examples=settings.default.max_examples // 8, deadline=None)
@@ -262,7 +268,7 @@ def test_verdict_and_interval_agree_for_clusters_of_any_sizes(sizes, shift, test
     if correction is None and test == "t":
         correction = "holm"
     comparison = compare(
-        systems, "b", clusters=clusters, test=test, correction=correction, draws=999
+        systems, baseline="b", clusters=clusters, test=test, correction=correction, draws=999
     )
     for pair in comparison.differences:
         assert (pair.verdict in ("better", "worse")) == (pair.low > 0 or pair.high < 0)
@@ -272,7 +278,7 @@ def test_fewer_than_six_clusters_give_no_verdict_and_say_so():
     five = {query: index // 12 for index, query in enumerate(QUERIES)}
     systems = {"a": scored("a", 0.3, 0.0), "b": scored("b", noise=0.0)}
     for alpha in (0.05, 0.2):
-        comparison = compare(systems, "b", clusters=five, alpha=alpha, test="t")
+        comparison = compare(systems, baseline="b", clusters=five, alpha=alpha, test="t")
         pair = comparison.difference(MEASURE, "a")
         assert (pair.verdict, pair.p_corrected) == ("undecided", 1.0)
         assert "fewer than 6 clusters (5) decide nothing" in str(comparison)
@@ -283,7 +289,7 @@ def test_fewer_than_six_clusters_give_no_verdict_and_say_so():
 def test_exactly_six_clusters_give_a_verdict_and_decide_a_gate():
     six = {query: index // 10 for index, query in enumerate(QUERIES)}
     systems = {"a": scored("a", 0.3, 0.0), "b": scored("b", noise=0.0)}
-    comparison = compare(systems, "b", clusters=six)
+    comparison = compare(systems, baseline="b", clusters=six)
     pair = comparison.difference(MEASURE, "a")
     assert (pair.verdict, pair.p) == ("better", 2 / 2**6)
     assert check_gate(comparison)[0].outcome == "passed"
@@ -291,7 +297,7 @@ def test_exactly_six_clusters_give_a_verdict_and_decide_a_gate():
 
 def test_a_gate_takes_whole_clusters():
     systems = {"new": scored("new", -0.03), "old": scored("old", seed=1)}
-    comparison = compare(systems, "old", clusters=CLUSTERS)
+    comparison = compare(systems, baseline="old", clusters=CLUSTERS)
     [check] = check_gate(comparison)
     differences = array_of([systems["new"]])[0] - array_of([systems["old"]])[0]
     assert check.p == sign_flip(summed(differences), alternative="less").p
@@ -302,10 +308,12 @@ def test_a_gate_takes_whole_clusters():
     assert check.outcome == "failed"
     assert "It is shown to be worse" in check.reason
     same = {"new": scored("new", 0.0), "old": scored("old", seed=1)}
-    [check] = check_gate(compare(same, "old", clusters=CLUSTERS), non_inferior=True)
+    [check] = check_gate(compare(same, baseline="old", clusters=CLUSTERS), non_inferior=True)
     assert "12 clusters are too few for this margin" in check.reason
     [check] = check_gate(comparison, [], floors={MEASURE: 0.2}, floor_interval=True)
-    [plain] = check_gate(compare(systems, "old"), [], floors={MEASURE: 0.2}, floor_interval=True)
+    [plain] = check_gate(
+        compare(systems, baseline="old"), [], floors={MEASURE: 0.2}, floor_interval=True
+    )
     assert check.value == plain.value
     assert check.low != plain.low
 
@@ -329,8 +337,8 @@ def test_clusters_that_cannot_be_used_are_refused(options, error, message):
 
 def test_the_number_of_candidates_multiplies_p():
     systems = {"a": scored("a", 0.03), "b": scored("b", seed=1)}
-    plain = compare(systems, "b").difference(MEASURE, "a")
-    comparison = compare(systems, "b", chosen_from=20)
+    plain = compare(systems, baseline="b").difference(MEASURE, "a")
+    comparison = compare(systems, baseline="b", chosen_from=20)
     pair = comparison.difference(MEASURE, "a")
     assert pair.p == plain.p
     assert pair.p_corrected == pytest.approx(min(1, 20 * plain.p))
@@ -344,8 +352,8 @@ def test_the_results_of_all_candidates_correct_p_by_max_t_and_show_the_optimism(
     candidates = {f"c{index}": scored(f"c{index}", 0.02, seed=index) for index in range(10)}
     base = scored("b", seed=99)
     best = max(candidates, key=lambda name: candidates[name][MEASURE])
-    comparison = compare({best: candidates[best], "b": base}, "b", chosen_from=candidates)
-    everything = compare({**candidates, "b": base}, "b")
+    comparison = compare({best: candidates[best], "b": base}, baseline="b", chosen_from=candidates)
+    everything = compare({**candidates, "b": base}, baseline="b")
     assert comparison.systems == (best, "b")
     for field in ("difference", "low", "high", "p_corrected", "p_equal", "verdict", "interval"):
         expected = getattr(everything.difference(MEASURE, best), field)
@@ -401,7 +409,7 @@ def test_a_choice_that_cannot_be_is_refused(options, message):
 
 def test_every_source_of_chance_is_in_p_or_not():
     systems = {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}
-    comparison = compare(systems, "b", clusters=CLUSTERS, chosen_from=3)
+    comparison = compare(systems, baseline="b", clusters=CLUSTERS, chosen_from=3)
     in_p = {chance.source: chance.in_p for chance in chances_of(comparison)}
     assert in_p == {
         "queries": True,
@@ -412,7 +420,7 @@ def test_every_source_of_chance_is_in_p_or_not():
         "choice": True,
         "looks": False,
     }
-    plain = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
+    plain = compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b")
     in_p = {chance.source: chance.in_p for chance in chances_of(plain)}
     assert [source for source, is_in in in_p.items() if is_in] == [
         "queries",
@@ -423,7 +431,7 @@ def test_every_source_of_chance_is_in_p_or_not():
 
 
 def test_each_output_of_a_comparison_says_which_chance_is_in_p():
-    comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, "b")
+    comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b")
     line = (
         "p accounts for the sample of 60 queries only, not for training noise, picking systems by "
         "these scores, or repeated looks"
@@ -440,7 +448,7 @@ def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     ],
 )
 def test_a_saved_comparison_whose_sample_cannot_be_is_refused(tmp_path, change, message):
-    comparison = compare({"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}, "b")
+    comparison = compare({"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}, baseline="b")
     path = tmp_path / "comparison.json"
     comparison.save(path)
     saved = json.loads(path.read_text())
@@ -481,17 +489,17 @@ def test_clusters_of_unequal_sizes_leave_a_narrow_interval_narrow():
         "b": [scored(f"b{seed}", 0.0, 0.01, seed=seed + 9) for seed in range(3)],
     }
     for options in ({}, {"repeats": "averaged"}, {"test": "t"}):
-        pair = compare(systems, "b", clusters=clusters, **options).difference(MEASURE, "a")
+        pair = compare(systems, baseline="b", clusters=clusters, **options).difference(MEASURE, "a")
         assert pair.high - pair.low < 0.02, options
         assert pair.verdict == "better"
     one_run = {name: repeats[0] for name, repeats in systems.items()}
-    pair = compare(one_run, "b", clusters=clusters).difference(MEASURE, "a")
+    pair = compare(one_run, baseline="b", clusters=clusters).difference(MEASURE, "a")
     assert pair.noise_to_undo > 0.06
 
 
 def test_the_t_test_of_clusters_agrees_with_that_of_equal_clusters_written_out():
     systems = {"a": scored("a", 0.03), "b": scored("b", seed=1)}
-    pair = compare(systems, "b", clusters=CLUSTERS, test="t").difference(MEASURE, "a")
+    pair = compare(systems, baseline="b", clusters=CLUSTERS, test="t").difference(MEASURE, "a")
     differences = array_of([systems["a"]])[0] - array_of([systems["b"]])[0]
     expected = stats.ttest_1samp(differences.reshape(12, 5).mean(axis=1), 0.0)
     assert pair.p == pytest.approx(expected.pvalue)
@@ -504,7 +512,7 @@ def test_p_t_of_clusters_of_unequal_sizes_is_that_of_the_t_test():
     clusters = dict(zip(QUERIES, np.repeat(range(10), sizes).tolist(), strict=True))
     systems = {"a": scored("a", 0.01), "b": scored("b", seed=1)}
     by_t, by_signs = (
-        compare(systems, "b", clusters=clusters, test=test).difference(MEASURE, "a")
+        compare(systems, baseline="b", clusters=clusters, test=test).difference(MEASURE, "a")
         for test in ("t", "sign_flip")
     )
     assert by_t.p_t == by_t.p
@@ -519,7 +527,7 @@ def test_a_gate_counts_the_clusters_of_the_measure_it_checks():
         systems[name] = EvaluationResult.from_scores(
             name, {MEASURE: scores, "MRR": {query: few.get(query) for query in QUERIES}}
         )
-    comparison = compare(systems, "old", clusters=CLUSTERS, measures=[MEASURE, "MRR"])
+    comparison = compare(systems, baseline="old", clusters=CLUSTERS, measures=[MEASURE, "MRR"])
     outcomes = {check.measure: check.outcome for check in check_gate(comparison)}
     assert outcomes["MRR"] == "undecidable"
     assert outcomes[MEASURE] != "undecidable"
@@ -527,8 +535,8 @@ def test_a_gate_counts_the_clusters_of_the_measure_it_checks():
 
 def test_a_gate_corrects_non_inferiority_for_a_choice_and_says_what_it_does_not_correct():
     systems = {"new": scored("new", 0.0, 0.01), "old": scored("old", noise=0.01, seed=1)}
-    alone = compare(systems, "old", margin=0.2)
-    chosen = compare(systems, "old", margin=0.2, chosen_from=5)
+    alone = compare(systems, baseline="old", margin=0.2)
+    chosen = compare(systems, baseline="old", margin=0.2, chosen_from=5)
     [before], [after] = (
         check_gate(comparison, non_inferior=True) for comparison in (alone, chosen)
     )
@@ -545,9 +553,9 @@ def test_a_floor_over_an_interval_needs_clusters_and_says_that_repeats_are_not_i
     systems = {"new": seeds("new", SWINGS), "old": seeds("old", SWINGS, 0, 10)}
     three = {query: index // 20 for index, query in enumerate(QUERIES)}
     options = {"floors": {MEASURE: 0.1}, "floor_interval": True}
-    [check] = check_gate(compare(systems, "old", clusters=three), [], **options)
+    [check] = check_gate(compare(systems, baseline="old", clusters=three), [], **options)
     assert check.outcome == "undecidable"
-    [check] = check_gate(compare(systems, "old"), [], **options)
+    [check] = check_gate(compare(systems, baseline="old"), [], **options)
     assert "60 queries, not over repeats" in check.reason
 
 
@@ -572,24 +580,26 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
             for measure, gain in (("MRR", 0.01), ("P@5", 0.2))
         }
         systems[name] = EvaluationResult.from_scores(name, scores)
-    comparison = compare(systems, "b")
+    comparison = compare(systems, baseline="b")
     weakest = comparison.difference("MRR", "a")
     assert weakest.verdict == "better"
     assert "would overturn the weakest verdict, on a, MRR)" in str(comparison)
     for test in ("sign", "wilcoxon"):
-        assert compare(systems, "b", test=test).difference("MRR", "a").noise_to_undo is None
+        assert (
+            compare(systems, baseline="b", test=test).difference("MRR", "a").noise_to_undo is None
+        )
 
 
 def test_a_candidate_with_one_run_does_not_turn_off_the_test_over_repeats_silently():
     systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
     with pytest.raises(SettingError, match="'y': one run shows nothing about the noise"):
-        compare(systems, "b", chosen_from={"a": systems["a"], "y": scored("y", seed=5)})
+        compare(systems, baseline="b", chosen_from={"a": systems["a"], "y": scored("y", seed=5)})
 
 
 def test_a_deterministic_system_with_different_repeats_is_refused():
     systems = {"a": seeds("a", SWINGS), "b": scored("b")}
     with pytest.raises(SettingError, match="'a', but its repeats have different nDCG@10"):
-        compare(systems, "b", deterministic=["a", "b"])
+        compare(systems, baseline="b", deterministic=["a", "b"])
 
 
 @pytest.mark.parametrize("correction", ["none", "benjamini-hochberg"])
@@ -597,7 +607,10 @@ def test_a_correction_that_does_not_cover_a_choice_is_refused(correction):
     systems = {"a": scored("a"), "b": scored("b", seed=1)}
     with pytest.raises(SettingError, match="does not cover a choice from 2 candidates"):
         compare(
-            systems, "b", correction=correction, chosen_from={**systems, "c": scored("c", seed=2)}
+            systems,
+            baseline="b",
+            correction=correction,
+            chosen_from={**systems, "c": scored("c", seed=2)},
         )
 
 
@@ -615,34 +628,34 @@ def test_candidates_that_are_not_compared_do_not_change_the_common_queries():
 
 def test_no_p_over_repeats_is_stated_where_none_is_needed_or_none_was_used():
     systems = {"s": seeds("s", SWINGS), "d1": scored("d1", 0.1), "d2": scored("d2", seed=1)}
-    comparison = compare(systems, "d2", deterministic=["d1", "d2"])
+    comparison = compare(systems, baseline="d2", deterministic=["d1", "d2"])
     assert comparison.difference(MEASURE, "d1").p_queries is None
     assert comparison.difference(MEASURE, "s").p_queries is not None
     assert "3 repeats of each other system" in comparison.chance_table().text()
     three = {query: index // 20 for index, query in enumerate(QUERIES)}
     repeats = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
-    assert compare(repeats, "b", clusters=three).difference(MEASURE, "a").p_queries is None
+    assert compare(repeats, baseline="b", clusters=three).difference(MEASURE, "a").p_queries is None
 
 
 def test_the_smallest_margin_of_unequal_clusters_is_the_smallest_that_can_be_shown():
     sizes = (1, 1, 1, 2, 2, 3, 4, 6, 15, 25)
     clusters = dict(zip(QUERIES, np.repeat(range(10), sizes).tolist(), strict=True))
     equal = {"a": scored("a"), "b": scored("b")}
-    least = compare(equal, "b", clusters=clusters).difference(MEASURE, "a").smallest_margin
+    least = compare(equal, baseline="b", clusters=clusters).difference(MEASURE, "a").smallest_margin
     for factor, verdict in ((0.98, "undecided"), (1.02, "equal")):
-        comparison = compare(equal, "b", clusters=clusters, margin=least * factor)
+        comparison = compare(equal, baseline="b", clusters=clusters, margin=least * factor)
         assert comparison.difference(MEASURE, "a").verdict == verdict
 
 
 def test_queries_of_one_cluster_are_refused_by_a_message_on_clusters():
     clusters = dict.fromkeys(QUERIES, "topic")
     with pytest.raises(InputError, match="are all in one cluster"):
-        compare({"a": scored("a"), "b": scored("b", seed=1)}, "b", clusters=clusters)
+        compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b", clusters=clusters)
 
 
 def test_a_latex_caption_says_what_p_is_over():
     systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
-    caption = compare(systems, "b", clusters=CLUSTERS, chosen_from=7).to_latex()
+    caption = compare(systems, baseline="b", clusters=CLUSTERS, chosen_from=7).to_latex()
     assert "60 queries in 12 clusters" in caption
     assert "test over queries and repeats" in caption
     assert "the choice from 7 candidates" in caption
@@ -652,6 +665,6 @@ def test_slices_say_that_repeats_are_not_in_their_verdicts():
     systems = {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}
     halves = {query: "first" if query < "q030" else "second" for query in QUERIES}
     text = "what is said of slices holds for these repeats"
-    assert text in str(compare_slices(systems, halves, "b"))
+    assert text in str(compare_slices(systems, halves, baseline="b"))
     single = {"a": systems["a"][0], "b": systems["b"][0]}
-    assert text not in str(compare_slices(single, halves, "b"))
+    assert text not in str(compare_slices(single, halves, baseline="b"))

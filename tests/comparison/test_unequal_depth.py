@@ -39,7 +39,7 @@ def test_saved_results_and_saved_comparisons_know_the_depths(tmp_path):
     for name, run in (("top", TOP), ("deep", DEEP)):
         evaluate(QRELS, run, ["MAP"], name=name).save(tmp_path / f"{name}.json")
     results = [EvaluationResult.load(tmp_path / f"{name}.json") for name in ("top", "deep")]
-    comparison = compare(results, "deep", measures="MAP")
+    comparison = compare(results, baseline="deep", measures="MAP")
     comparison.save(tmp_path / "comparison.json")
     for known in (comparison, Comparison.load(tmp_path / "comparison.json")):
         assert any(SENTENCE in note for note in known.notes())

@@ -47,11 +47,15 @@ def test_a_table_is_shown_as_html():
 
 def test_a_benchmark_shows_its_table_and_its_failures(tmp_path):
     systems = {"bm25": demo.RUNS[0], "fails": lambda _, __: {"q01": {"<img>": "x"}}}
-    result = Benchmark({"bundled": demo.FOLDER}, systems, tmp_path, measures=["nDCG@10"]).run()
+    result = Benchmark(
+        {"bundled": demo.FOLDER}, systems, folder=tmp_path, measures=["nDCG@10"]
+    ).run()
     html = result._repr_html_()
     assert html.count("<table>") == 1
     assert "0.6665" in html
     assert "fails, bundled: failed with" in html
     assert "<img" not in html
-    complete_result = Benchmark({"bundled": demo.FOLDER}, {"bm25": demo.RUNS[0]}, tmp_path).run()
+    complete_result = Benchmark(
+        {"bundled": demo.FOLDER}, {"bm25": demo.RUNS[0]}, folder=tmp_path
+    ).run()
     assert complete_result._repr_html_() == complete_result.to_table().html()

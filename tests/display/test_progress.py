@@ -136,7 +136,7 @@ with progress_bar(total=2, desc="queries") as advance:
 def test_without_tqdm_a_benchmark_runs_and_shows_no_bar(terminal, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     benchmark = Benchmark(
-        [demo.FOLDER], {"bm25": demo.RUNS[0]}, tmp_path, measures="MRR", progress=True
+        [demo.FOLDER], {"bm25": demo.RUNS[0]}, folder=tmp_path, measures="MRR", progress=True
     )
     with terminal() as written:
         assert not benchmark.run().failures
@@ -153,7 +153,9 @@ def test_the_bar_of_a_benchmark_names_the_current_data_set_and_system(terminal, 
             return {query: {"d": 1.0} for query in queries}
 
         systems = {"slow": slow}
-        benchmark = Benchmark([demo.FOLDER], systems, tmp_path, measures="MRR", progress=True)
+        benchmark = Benchmark(
+            [demo.FOLDER], systems, folder=tmp_path, measures="MRR", progress=True
+        )
         assert not benchmark.run().failures
         assert "done: 100%" in last_line(written())
 

@@ -79,7 +79,7 @@ def test_a_folder_has_the_score_of_its_data_set_and_of_the_benchmark(arguana, ru
             arguana, run, "MRR", table=tmp_path / "t.parquet", progress=False
         ).load(),
         "comparison": compare_runs(arguana, {"a": run, "b": run}, "MRR").results["a"][0],
-        "benchmark": Benchmark(arguana, {"a": run}, tmp_path / "out", measures="MRR")
+        "benchmark": Benchmark(arguana, {"a": run}, folder=tmp_path / "out", measures="MRR")
         .run()
         .results["a"]["arguana"],
     }

@@ -152,7 +152,7 @@ def comparisons():
     third = results | {"step 3": results["step 1"].model_copy(update={"name": "step 3"})}
     by_dataset = {name: {"one": result, "two": result} for name, result in third.items()}
     return {
-        "compare": compare(third, "step 1"),
+        "compare": compare(third, baseline="step 1"),
         "pairs": compare(third),
         "runs": compare_runs(QRELS, {"A": RUN, "B": BETTER}, ["MRR"]),
         "slices": compare_slices(results, {q: str(i % 3) for i, q in enumerate(QRELS)}),

@@ -64,7 +64,7 @@ def test_a_benchmark_is_evaluated_at_the_level(tmp_path):
     run = tmp_path / "run.trec"
     run.write_text("".join(f"{query} Q0 b 1 2 t\n{query} Q0 a 2 1 t\n" for query in QRELS))
     benchmark = Benchmark(
-        tmp_path / "one.trec", {"s": run}, tmp_path / "out", measures=NAMES, rel=2
+        tmp_path / "one.trec", {"s": run}, folder=tmp_path / "out", measures=NAMES, rel=2
     )
     assert tuple(map(str, benchmark.measures)) == AT_LEVEL_2
     assert benchmark.run().score("s", "one", "MRR(rel=2)") == 1 / 2

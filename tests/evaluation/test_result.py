@@ -395,7 +395,7 @@ def test_measures_beside_those_of_documents_keep_both_and_everything_counted(mis
     text = " ".join(str(both).split())
     assert "EM" in text
     assert any("EM: a custom measure" in note for note in both.notes())
-    comparison = compare({"A": both, "B": both.model_copy(update={"name": "B"})}, "A")
+    comparison = compare({"A": both, "B": both.model_copy(update={"name": "B"})}, baseline="A")
     assert {difference.measure for difference in comparison.differences} == {
         "nDCG@10",
         "MRR",

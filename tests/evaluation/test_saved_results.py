@@ -47,15 +47,17 @@ def saved(tmp_path):
 
 @pytest.mark.parametrize("form", ["streamed", "table", "path as text", "JSON", "folder of Spark"])
 def test_systems_are_compared_from_their_score_tables(saved, form):
-    expected = compare({name: forms["result"] for name, forms in saved.items()}, "poor")
-    assert compare({name: forms[form] for name, forms in saved.items()}, "poor") == expected
-    assert compare([forms[form] for forms in saved.values()], "poor") == expected
+    expected = compare({name: forms["result"] for name, forms in saved.items()}, baseline="poor")
+    assert (
+        compare({name: forms[form] for name, forms in saved.items()}, baseline="poor") == expected
+    )
+    assert compare([forms[form] for forms in saved.values()], baseline="poor") == expected
     repeats = {name: [forms[form], forms["result"]] for name, forms in saved.items()}
     of_results = {name: [forms["result"]] * 2 for name, forms in saved.items()}
-    assert compare(repeats, "poor") == compare(of_results, "poor")
+    assert compare(repeats, baseline="poor") == compare(of_results, baseline="poor")
     gate, expected_gate = (
         check_gate(made, ["nDCG@10"])
-        for made in (compare([forms[form] for forms in saved.values()], "poor"), expected)
+        for made in (compare([forms[form] for forms in saved.values()], baseline="poor"), expected)
     )
     assert gate == expected_gate
 

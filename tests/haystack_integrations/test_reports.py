@@ -115,7 +115,7 @@ def test_the_outputs_of_a_pipeline_are_a_report_as_they_are(outputs):
 
 def test_reports_of_the_component_and_of_evaluate_pipeline_are_equal(outputs, store):
     result = evaluate_pipeline(
-        retrieving(store, top_k=20), DATASET, measures=MEASURES, progress=False
+        DATASET, retrieving(store, top_k=20), measures=MEASURES, progress=False
     )
     ours = to_evaluation_run_result(result, queries=DATASET.queries)
     assert ours.aggregated_report() == reports_of(outputs)[20].aggregated_report()
@@ -138,7 +138,7 @@ def test_the_results_of_two_calls_are_compared_as_those_of_evaluate(outputs, ran
         f"top{top_k}": by_component["evaluator"]["result"]
         for top_k, by_component in outputs.items()
     }
-    comparison = compare(results, "top20")
+    comparison = compare(results, baseline="top20")
     expected = compare(
         {
             f"top{top_k}": evaluate(
@@ -151,7 +151,7 @@ def test_the_results_of_two_calls_are_compared_as_those_of_evaluate(outputs, ran
             )
             for top_k, of_queries in rankings.items()
         },
-        "top20",
+        baseline="top20",
     )
     assert comparison.differences == expected.differences
     assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"
@@ -165,7 +165,7 @@ def test_two_evaluators_in_one_pipeline_are_compared(rankings):
         pipeline.add_component(name, BEIREvaluator(MEASURES, qrels=DATASET.qrels.as_dict()))
         request[name] = {"retrieved_documents": documents, "query_ids": QUERY_IDS}
     by_component = pipeline.run(request)
-    comparison = compare({name: by_component[name]["result"] for name in request}, "top20")
+    comparison = compare({name: by_component[name]["result"] for name in request}, baseline="top20")
     assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"
 
 
@@ -182,6 +182,6 @@ def test_results_of_ground_truth_documents_are_compared_by_position(rankings):
         f"top{top_k}": evaluator.run(truth, documents)["result"]
         for top_k, documents in rankings.items()
     }
-    comparison = compare(results, "top20")
+    comparison = compare(results, baseline="top20")
     assert comparison.query_ids == tuple(sorted(map(str, range(30))))
     assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"

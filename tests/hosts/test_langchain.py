@@ -66,26 +66,26 @@ def scores_of(retriever, name_of):
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_vector_store_has_the_scores_of_its_own_rankings(retriever, concurrency):
-    result = evaluate_retriever(retriever, DATASET, measures=MEASURES, concurrency=concurrency)
+    result = evaluate_retriever(DATASET, retriever, measures=MEASURES, concurrency=concurrency)
     expected = scores_of(retriever, lambda document: document.id)
     assert expected["nDCG@10"] > 0.05
     assert result.values == expected.values
 
 
 def test_the_level_of_relevance_is_that_of_measures_that_state_none(retriever):
-    result = evaluate_retriever(retriever, DATASET, measures=["MRR", "nDCG@10"], rel=1)
+    result = evaluate_retriever(DATASET, retriever, measures=["MRR", "nDCG@10"], rel=1)
     assert result.measures == ("MRR(rel=1)", "nDCG@10")
 
 
 def test_random_embeddings_have_the_scores_of_their_own_rankings():
     retriever = make_retriever(DeterministicFakeEmbedding(size=16), top_k=100)
-    result = evaluate_retriever(retriever, DATASET, measures=MEASURES)
+    result = evaluate_retriever(DATASET, retriever, measures=MEASURES)
     assert result.values == scores_of(retriever, lambda document: document.id).values
 
 
 def test_the_saved_run_has_the_order_of_the_documents(retriever, tmp_path):
     saved = tmp_path / "run.trec"
-    evaluate_retriever(retriever, DATASET, measures="MRR", limit=1, save_run=saved)
+    evaluate_retriever(DATASET, retriever, measures="MRR", limit=1, save_run=saved)
     [(query_id, text), *_] = DATASET.queries.items()
     ids = [document.id for document in retriever.invoke(text)]
     assert read_run(saved).as_dict() == {
@@ -102,11 +102,11 @@ def test_a_field_of_the_metadata_identifies_documents(retriever):
     )
     field = "meta.source.id"
     result = evaluate_retriever(
-        by_source, DATASET, measures=MEASURES, document_comparison_field=field
+        DATASET, by_source, measures=MEASURES, document_comparison_field=field
     )
     assert result.values == scores_of(retriever, lambda document: document.id).values
     with pytest.warns(UserWarning, match="document_comparison_field="):
-        evaluate_retriever(by_source, DATASET, measures="MRR")
+        evaluate_retriever(DATASET, by_source, measures="MRR")
 
 
 def flaky(retriever, failing, times):
@@ -126,23 +126,23 @@ def test_an_interrupted_run_is_resumed(retriever, tmp_path):
     unreliable, attempts = flaky(retriever, [broken], 1)
     settings = {"measures": MEASURES, "save_run": saved}
     with pytest.raises(RetrievalError, match=r"the retriever failed for query .*ConnectionError"):
-        evaluate_retriever(unreliable, DATASET, **settings)
+        evaluate_retriever(DATASET, unreliable, **settings)
     assert len(attempts) == 21
-    result = evaluate_retriever(unreliable, DATASET, **settings)
+    result = evaluate_retriever(DATASET, unreliable, **settings)
     assert len(attempts) == 21 + 10 + 3  # three are run again
     assert result.values == scores_of(retriever, lambda document: document.id).values
     with pytest.raises(SettingError, match="answers of another retriever"):
-        evaluate_retriever(retriever, DATASET, **settings)
+        evaluate_retriever(DATASET, retriever, **settings)
 
 
 def test_answers_of_another_top_k_are_refused_and_those_of_an_equal_retriever_used(tmp_path):
     settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
-    first = evaluate_retriever(make_retriever(BagOfWords()), DATASET, **settings)
-    again = evaluate_retriever(make_retriever(BagOfWords()), DATASET, **settings)
+    first = evaluate_retriever(DATASET, make_retriever(BagOfWords()), **settings)
+    again = evaluate_retriever(DATASET, make_retriever(BagOfWords()), **settings)
     assert again.values == first.values
     assert [(part.answers, part.checked) for part in again.retrieval.reused] == [(30, 3)]
     with pytest.raises(SettingError, match="another retriever"):
-        evaluate_retriever(make_retriever(BagOfWords(), top_k=5), DATASET, **settings)
+        evaluate_retriever(DATASET, make_retriever(BagOfWords(), top_k=5), **settings)
 
 
 def test_failures_are_counted_and_attempts_repeated(retriever, monkeypatch):
@@ -150,11 +150,11 @@ def test_failures_are_counted_and_attempts_repeated(retriever, monkeypatch):
     failing = list(DATASET.queries.values())[:3]
     settings = {"measures": "MRR", "retries": 1, "concurrency": 5}
     unreliable, _ = flaky(retriever, failing, 10)
-    result = evaluate_retriever(unreliable, DATASET, on_error="missing", **settings)
+    result = evaluate_retriever(DATASET, unreliable, on_error="missing", **settings)
     assert list(result.retrieval.failures) == list(DATASET.queries)[:3]
     assert result.retrieval.retries == 3
     unreliable, _ = flaky(retriever, failing, 1)
-    assert evaluate_retriever(unreliable, DATASET, **settings).retrieval.failures == {}
+    assert evaluate_retriever(DATASET, unreliable, **settings).retrieval.failures == {}
 
 
 def test_a_time_limit_ends_a_slow_query():
@@ -163,21 +163,21 @@ def test_a_time_limit_ends_a_slow_query():
 
     with pytest.raises(RunError, match=r"TimeoutError: no answer within 0.05 seconds"):
         evaluate_retriever(
-            RunnableLambda(sleep), DATASET, limit=2, timeout=0.05, on_error="missing"
+            DATASET, RunnableLambda(sleep), limit=2, timeout=0.05, on_error="missing"
         )
 
 
 def test_an_answer_that_is_no_list_of_documents_is_refused_with_the_query():
     [query_id, *_] = DATASET.queries
     with pytest.raises(RetrievalError, match=f"{query_id}.*must be a list of Documents"):
-        evaluate_retriever(RunnableLambda(lambda _text: ["d1"]), DATASET, retries=3)
+        evaluate_retriever(DATASET, RunnableLambda(lambda _text: ["d1"]), retries=3)
 
 
 def test_something_else_than_a_retriever_is_refused():
     with pytest.raises(SettingError, match="as_retriever"):
-        evaluate_retriever(InMemoryVectorStore(BagOfWords()), DATASET)
+        evaluate_retriever(DATASET, InMemoryVectorStore(BagOfWords()))
     with pytest.raises((SettingError, InputError)):
-        evaluate_retriever(RunnableLambda(lambda text: text), 3)
+        evaluate_retriever(3, RunnableLambda(lambda text: text))
 
 
 def test_without_langchain_the_error_names_the_extra():

@@ -96,7 +96,7 @@ def _no_waiting(monkeypatch):
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_vector_index_has_the_scores_of_its_own_rankings(retriever, expected, concurrency):
-    result = evaluate_retriever(retriever, DATASET, measures=MEASURES, concurrency=concurrency)
+    result = evaluate_retriever(DATASET, retriever, measures=MEASURES, concurrency=concurrency)
     assert expected["nDCG@10"] > 0.05
     assert result.values == expected.values
     assert len(result.retrieval.seconds) == 30
@@ -125,9 +125,9 @@ def test_two_queries_of_one_text_are_an_error_of_the_metric_and_not_of_evaluate_
     with pytest.raises(InputError, match="'q1' and 'q2' have the same text 'who\\?'"):
         QrelsMetric("MRR", qrels, queries)
     dataset = write_dataset(tmp_path, qrels, queries)
-    result = evaluate_retriever(Listed({"who?": ["b", "a"]}), dataset, measures="MRR")
+    result = evaluate_retriever(dataset, Listed({"who?": ["b", "a"]}), measures="MRR")
     assert scores_by_query(result, "MRR") == {"q1": 0.5, "q2": 1.0}
-    at_level = evaluate_retriever(Listed({"who?": ["b", "a"]}), dataset, measures="MRR", rel=2)
+    at_level = evaluate_retriever(dataset, Listed({"who?": ["b", "a"]}), measures="MRR", rel=2)
     assert at_level.as_dict() == {"MRR(rel=2)": 0}
 
 
@@ -146,7 +146,7 @@ def test_chunks_count_as_their_document_by_ref_doc_id(recwarn):
     index = VectorStoreIndex(nodes, embed_model=BagOfWords())
     retriever = index.as_retriever(similarity_top_k=10)
     result = evaluate_retriever(
-        retriever, DATASET, measures=MEASURES, document_comparison_field="ref_doc_id"
+        DATASET, retriever, measures=MEASURES, document_comparison_field="ref_doc_id"
     )
     rankings = {
         query_id: list(dict.fromkeys(node.node.ref_doc_id for node in retriever.retrieve(text)))
@@ -162,20 +162,20 @@ def test_ids_of_chunks_that_match_nothing_are_a_warning_with_the_remedy():
     nodes = SentenceSplitter().get_nodes_from_documents(documents)
     retriever = VectorStoreIndex(nodes, embed_model=BagOfWords()).as_retriever()
     with pytest.warns(UserWarning, match="document_comparison_field='ref_doc_id'"):
-        evaluate_retriever(retriever, DATASET, measures="MRR")
+        evaluate_retriever(DATASET, retriever, measures="MRR")
 
 
 def test_an_interrupted_run_is_resumed_and_answers_of_other_settings_are_refused(tmp_path):
     broken = list(DATASET.queries.values())[20]
     saved = tmp_path / "run.trec"
     with pytest.raises(RetrievalError, match=r"the retriever failed for query .*ConnectionError"):
-        evaluate_retriever(Listed(IDS_OF, [broken], 1), DATASET, measures="MRR", save_run=saved)
+        evaluate_retriever(DATASET, Listed(IDS_OF, [broken], 1), measures="MRR", save_run=saved)
     retriever = Listed(IDS_OF, [broken], 0)
     with pytest.raises(SettingError, match="answers of another retriever"):
-        evaluate_retriever(retriever, DATASET, measures="MRR", save_run=saved)
+        evaluate_retriever(DATASET, retriever, measures="MRR", save_run=saved)
     resumed = Listed(IDS_OF, [broken], 1)
     resumed.calls.append(broken)  # its first attempt is over
-    evaluate_retriever(resumed, DATASET, measures="MRR", save_run=saved)
+    evaluate_retriever(DATASET, resumed, measures="MRR", save_run=saved)
     assert len(resumed.calls) == 1 + 10 + 3  # three are run again
     assert len(read_run(saved)) == 30
 
@@ -183,12 +183,12 @@ def test_an_interrupted_run_is_resumed_and_answers_of_other_settings_are_refused
 def test_failures_are_counted_and_attempts_repeated():
     failing = list(DATASET.queries.values())[:3]
     result = evaluate_retriever(
-        Listed(IDS_OF, failing), DATASET, measures="MRR", retries=2, on_error="missing"
+        DATASET, Listed(IDS_OF, failing), measures="MRR", retries=2, on_error="missing"
     )
     assert set(result.retrieval.failures) == set(list(DATASET.queries)[:3])
     assert result.retrieval.retries == 6
     assert "3 missing queries failed" in result.to_markdown()
-    repeated = evaluate_retriever(Listed(IDS_OF, failing, 2), DATASET, measures="MRR", retries=2)
+    repeated = evaluate_retriever(DATASET, Listed(IDS_OF, failing, 2), measures="MRR", retries=2)
     assert repeated.retrieval.failures == {}
     assert repeated.retrieval.retries == 6
 
@@ -198,7 +198,7 @@ def test_a_time_limit_ends_a_slow_query_of_a_retriever_without_async():
     retriever = Listed(IDS_OF, wait=may_end.wait)
     try:
         with time_limit(60), pytest.raises(RunError, match=r"no answer within 0.05 seconds"):
-            evaluate_retriever(retriever, DATASET, limit=3, timeout=0.05, on_error="missing")
+            evaluate_retriever(DATASET, retriever, limit=3, timeout=0.05, on_error="missing")
     finally:
         may_end.set()
 
@@ -207,22 +207,22 @@ def test_queries_of_a_retriever_without_async_run_at_the_same_time():
     # None of 15 queries ends before all of them have begun; then come the other 15.
     barrier = threading.Barrier(15, timeout=60)
     retriever = Listed(IDS_OF, wait=barrier.wait)
-    result = evaluate_retriever(retriever, DATASET, measures="MRR", concurrency=15)
+    result = evaluate_retriever(DATASET, retriever, measures="MRR", concurrency=15)
     assert len(result.retrieval.seconds) == 2 * 15
 
 
 def test_it_works_in_a_running_event_loop(retriever, expected):
     async def main():
-        return evaluate_retriever(retriever, DATASET, measures=MEASURES, concurrency=2)
+        return evaluate_retriever(DATASET, retriever, measures=MEASURES, concurrency=2)
 
     assert asyncio.run(main()).values == expected.values
 
 
 def test_something_else_than_a_retriever_is_refused():
     with pytest.raises(SettingError, match=r"index.as_retriever"):
-        evaluate_retriever(object(), DATASET)
+        evaluate_retriever(DATASET, object())
     with pytest.raises(SettingError, match="timeout must be"):
-        evaluate_retriever(Listed({}), DATASET, timeout=0)
+        evaluate_retriever(DATASET, Listed({}), timeout=0)
 
 
 def test_without_llama_index_the_error_names_the_extra():

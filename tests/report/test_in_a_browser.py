@@ -330,7 +330,7 @@ def test_on_a_phone_captions_end_at_the_screen(show, comparison_and_texts):
     sliced = compare_slices(
         comparison.results,
         {"length": by_length(texts["queries"])},
-        comparison.baseline,
+        baseline=comparison.baseline,
         measures=comparison.measures,
     )
     page = show(comparison, width=390, slices=sliced, **texts)
@@ -518,7 +518,7 @@ def test_names_with_a_special_meaning_in_code_are_shown_as_names(show, name):
     assert name in page.locator("[data-figure] svg").text_content()
     assert name in page.locator("#query-table th").all_inner_texts()[3]
     assert page.locator(".ranking").count() == 2
-    comparison_page = show(compare(list(result_by_system.values()), name, draws=2000))
+    comparison_page = show(compare(list(result_by_system.values()), baseline=name, draws=2000))
     assert name in comparison_page.locator("#verdict").inner_text()
     assert name in comparison_page.locator("#sorted-caption").inner_text()
 
@@ -651,7 +651,7 @@ def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_ga
             EvaluationResult.from_scores(name, {"seconds": scores}, higher_is_better=False)
             for name, scores in seconds.items()
         ],
-        "slow",
+        baseline="slow",
     )
     page = show(comparison)
     assert page.locator("h2#verdict").inner_text().startswith("seconds (lower is better): fast is")

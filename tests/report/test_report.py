@@ -124,7 +124,9 @@ def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
     from made_results import made as result_of  # noqa: PLC0415
 
     baseline_scores, scores = scores_apart(gap, spread)
-    comparison = compare([result_of(baseline_scores, "A"), result_of(scores, "B")], "A", draws=2000)
+    comparison = compare(
+        [result_of(baseline_scores, "A"), result_of(scores, "B")], baseline="A", draws=2000
+    )
     assert (headline(comparison).text, headline(comparison).verdict) == (sentence, verdict)
 
 
@@ -157,7 +159,7 @@ def test_the_verdict_on_several_systems_groups_them():
     worse = scores_apart(-0.2, 0.05)[1]
     results = [result_of(base, "A"), result_of(better, "B"), result_of(better + 0.1, "C")]
     results.append(result_of(worse, "D"))
-    summary = headline(compare(results, "A", draws=2000))
+    summary = headline(compare(results, baseline="A", draws=2000))
     assert summary.text == "nDCG@10: B and C are better than A; D is worse than A"
     assert summary.verdict == "undecided"
     all_pairs_text = headline(compare(results, draws=2000)).text
@@ -296,7 +298,7 @@ def slices_of(comparison, labels):
     return compare_slices(
         comparison.results,
         {"kind": column},
-        comparison.baseline,
+        baseline=comparison.baseline,
         measures=comparison.measures,
         draws=2000,
     )
@@ -362,7 +364,7 @@ def benchmark_of(*comparisons):
 
 def test_a_benchmark_begins_with_the_verdict_over_its_data_sets(tmp_path):
     benchmark = benchmark_of(made(20, 2, seed=1), made(30, 2, seed=2))
-    across = compare_benchmark(benchmark, "system 0", draws=2000)
+    across = compare_benchmark(benchmark, baseline="system 0", draws=2000)
     page = page_of(tmp_path / "r.html", benchmark, across=across)
     box, _, rest = page.text.partition("By the average over data sets")
     assert across.headline().text in box
@@ -382,7 +384,7 @@ def test_a_benchmark_begins_with_the_verdict_over_its_data_sets(tmp_path):
 def test_a_data_set_that_is_not_in_the_verdict_is_named_beside_it(tmp_path):
     benchmark = benchmark_of(made(20, 2, seed=1), made(30, 2, seed=2))
     del benchmark.results["system 1"]["set 1"]
-    across = compare_benchmark(benchmark, "system 0", on="intersection", draws=2000)
+    across = compare_benchmark(benchmark, baseline="system 0", on="intersection", draws=2000)
     page = page_of(tmp_path / "r.html", benchmark, across=across)
     box = page.text.partition("By the average over data sets")[0]
     assert "over 1 data set:" in box

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 
 def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     results: BenchmarkResult | Mapping[str, Mapping[str, SystemResults]],
-    baseline: str | None = None,
     measure: MeasureLike = "nDCG@10",
     *,
+    baseline: str | None = None,
     hierarchical: bool = False,
     alpha: float = 0.05,
     on: str = "error",
@@ -129,7 +129,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> first = evaluate(qrels, {query: {"a": 2, "x": 1} for query in qrels}, "MRR")
     >>> second = evaluate(qrels, {query: {"a": 1, "x": 2} for query in qrels}, "MRR")
     >>> results = {"A": {"one": first, "two": first}, "B": {"one": second, "two": first}}
-    >>> pair = compare_benchmark(results, "B", "MRR").difference("A")
+    >>> pair = compare_benchmark(results, "MRR", baseline="B").difference("A")
     >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """

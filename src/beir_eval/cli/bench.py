@@ -151,7 +151,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         benchmark = Benchmark(
             judged,
             systems,
-            keep,
+            folder=keep,
             measures=[table_measure, *DEFAULT_MEASURES],
             rel=rel,
             keep_top=_REPORT_DEPTH if outputs["html"] else 0,

@@ -334,7 +334,9 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
         raise InputError(msg)
     baseline_name = next(iter(inputs.names), None) if first_is_baseline else baseline
     if inputs.qrels is None:
-        return comparing.compare(inputs.systems, baseline_name, measures=measures, **settings)
+        return comparing.compare(
+            inputs.systems, baseline=baseline_name, measures=measures, **settings
+        )
     return comparing.compare_runs(
         inputs.qrels,
         inputs.systems,
@@ -396,7 +398,7 @@ def _compare_slices(
     return compare_slices(
         comparison.results,
         columns,
-        comparison.baseline,
+        baseline=comparison.baseline,
         measures=comparison.measures,
         test=settings.test,
         correction=settings.correction if settings.correction in P_CORRECTIONS else "holm",

@@ -89,7 +89,7 @@ def _print_pipelines() -> None:
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
     results = evaluate_demo_pipelines(_MEASURES)
     shown = print_scores(results, None)
-    comparison = compare(results, results[0].name, measures=_MEASURES[0])
+    comparison = compare(results, baseline=results[0].name, measures=_MEASURES[0])
     [difference] = comparison.differences
     console.print(Text(difference_sentence(difference, comparison.settings.margin)))
     console.print(

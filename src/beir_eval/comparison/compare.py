@@ -41,6 +41,7 @@ from beir_eval.errors import (
     check_choice,
     check_count,
     check_flag,
+    shown,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
@@ -65,9 +66,9 @@ _TOP_WITHOUT_CUTOFF, _LONGEST_TOP = 10, 100
 
 def compare(  # noqa: PLR0913 - one keyword a setting
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
-    baseline: str | None = None,
-    *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
+    baseline: str | None = None,
     rel: float | None = None,
     test: str = "sign_flip",
     correction: str | None = None,
@@ -189,17 +190,23 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}
     >>> runs["A"] = {query: {"a": 2, "x": 1} for query in qrels}
     >>> results = {name: evaluate(qrels, run, ["MRR"]) for name, run in runs.items()}
-    >>> mrr = compare(results, "B").difference("MRR", "A")
+    >>> mrr = compare(results, baseline="B").difference("MRR", "A")
     >>> mrr.difference, mrr.p, mrr.wins, mrr.verdict  # p: 2 of 2^8 flips
     (0.5, 0.0078125, 8, 'better')
     """
-    if isinstance(results, EvaluationResult) and isinstance(baseline, EvaluationResult):
+    if isinstance(results, EvaluationResult) and isinstance(measures, EvaluationResult):
         msg = (
             "the results to compare are one argument, a list: compare([a, b]); the second argument "
-            "is the name of the baseline"
+            "are the measures"
         )
         raise ResultError(msg)
     systems = repeats_by_system(results)
+    if isinstance(measures, str) and measures in systems:
+        msg = (
+            f"{shown(measures)} is a system, not a measure; the system that the others are "
+            f"compared with is baseline={shown(measures)}"
+        )
+        raise SettingError(msg)
     candidates = other_candidates(chosen_from, systems, baseline, repeats_by_system)
     settings = _settings(
         {name: len(many) for name, many in (systems | candidates).items()},

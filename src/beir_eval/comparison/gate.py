@@ -910,7 +910,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")
     comparison = compare(
         dict(zip(names, (new, old), strict=True)),
-        names[1],
+        baseline=names[1],
         measures=measure,
         margin=margin,
         alpha=alpha,

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 def validate(  # noqa: PLR0913 - one keyword an input
     qrels: str | Path | Dataset | Qrels | QrelsMapping,
     runs: str | Path | Sequence[str | Path] | Mapping[str, Any] | Run | RunMapping = (),
+    measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     corpus: str | Path | Corpus | Mapping[str, Any] | None = None,
     queries: str | Path | Mapping[str, str] | None = None,
     split: str | None = None,
-    measures: Iterable[MeasureLike] | MeasureLike | None = None,
     format: str | None = None,  # noqa: A002
     qrels_format: str | None = None,
     columns: Mapping[str, str] | StatedColumns | None = None,

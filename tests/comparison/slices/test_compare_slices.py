@@ -53,7 +53,9 @@ def results(scores=SCORES, measures=(MEASURE,)):
 
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", "none"])
 def test_p_values_of_slices_are_corrected_over_all_slices_and_pairs(correction):
-    comparison = compare_slices(results(), TOPICS, "s0", correction=correction, draws=3_000)
+    comparison = compare_slices(
+        results(), TOPICS, baseline="s0", correction=correction, draws=3_000
+    )
     parts = [SCORES[:, :20], SCORES[:, 20:]]
     differences = [part[row] - part[0] for part in parts for row in (1, 2)]
     listed = [difference for part in comparison.slices for difference in part.differences]
@@ -74,8 +76,8 @@ def test_p_values_of_slices_are_corrected_over_all_slices_and_pairs(correction):
 
 
 def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_correction():
-    part = compare_slices(results(), TOPICS, "s0", draws=3_000).slice("one")
-    comparison = compare(results(SCORES[:, :20]), "s0", correction="holm", draws=3_000)
+    part = compare_slices(results(), TOPICS, baseline="s0", draws=3_000).slice("one")
+    comparison = compare(results(SCORES[:, :20]), baseline="s0", correction="holm", draws=3_000)
     assert part.means == comparison.means
     corrected_fields = (
         {"p_corrected", "p_equal", "verdict", "interval", "confidence", "noise_to_undo"}
@@ -95,7 +97,7 @@ def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_corre
 
 
 def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
-    comparison = compare_slices(results(), TOPICS, "s0", margin=0.22)
+    comparison = compare_slices(results(), TOPICS, baseline="s0", margin=0.22)
     verdicts = {
         (part.label, difference.system): difference.verdict
         for part in comparison.slices
@@ -104,7 +106,7 @@ def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
     assert verdicts["one", "s1"] == "better"
     assert verdicts["two", "s1"] == "equal"
     # 20 queries show equality within .14 at best, and of four slices and pairs within .2.
-    smaller = compare_slices(results(), TOPICS, "s0", margin=0.2)
+    smaller = compare_slices(results(), TOPICS, baseline="s0", margin=0.2)
     assert smaller.slice("two").differences[0].verdict == "undecided"
 
 
@@ -122,7 +124,9 @@ def test_all_pairs_are_compared_without_a_baseline():
 
 def test_several_columns_are_corrected_together():
     halves = {query_id: str(int(query_id[1:]) % 2) for query_id in TOPICS}
-    comparison = compare_slices(results(), {"topic": TOPICS, "half": halves}, "s0", draws=3_000)
+    comparison = compare_slices(
+        results(), {"topic": TOPICS, "half": halves}, baseline="s0", draws=3_000
+    )
     assert [(part.column, part.label) for part in comparison.slices] == [
         ("topic", "one"),
         ("topic", "two"),
@@ -142,13 +146,15 @@ def test_several_columns_are_corrected_together():
 
 def test_a_slice_of_one_query_is_listed_as_too_small():
     labels = TOPICS | {"q0039": "lonely"}
-    result = compare_slices(results(), labels, "s0")
+    result = compare_slices(results(), labels, baseline="s0")
     lonely = result.slice("lonely")
     assert (lonely.num_queries, lonely.too_small, lonely.differences) == (1, (MEASURE,), ())
     assert result.too_small == [lonely]
     assert "lonely: too small, 1 query" in result.notes()
     assert [row["slice"] for row in csv.DictReader(result.to_csv().splitlines())][-1] == "lonely"
-    single_queries = compare_slices(results(), {query_id: query_id for query_id in TOPICS}, "s0")
+    single_queries = compare_slices(
+        results(), {query_id: query_id for query_id in TOPICS}, baseline="s0"
+    )
     assert len(single_queries.too_small) == 40
     assert "too small" in single_queries.to_markdown()
 
@@ -156,7 +162,7 @@ def test_a_slice_of_one_query_is_listed_as_too_small():
 def test_queries_without_a_label_are_a_slice_of_their_own():
     labels = dict.fromkeys(list(TOPICS)[:30], "some") | {"unheard of": "other"}
     labels["q0000"] = None
-    comparison = compare_slices(results(), labels, "s0")
+    comparison = compare_slices(results(), labels, baseline="s0")
     assert [(part.label, part.num_queries) for part in comparison.slices] == [
         ("some", 29),
         ("(none)", 11),
@@ -165,7 +171,7 @@ def test_queries_without_a_label_are_a_slice_of_their_own():
 
 def test_a_slice_of_two_queries_is_compared():
     topics = TOPICS | dict.fromkeys(list(TOPICS)[:2], "pair")
-    pair = compare_slices(results(), topics, "s0").slice("pair")
+    pair = compare_slices(results(), topics, baseline="s0").slice("pair")
     assert (pair.num_queries, pair.too_small) == (2, ())
     assert [difference.difference for difference in pair.differences] == [
         pytest.approx((SCORES[row, :2] - SCORES[0, :2]).sum() / 2) for row in (1, 2)
@@ -175,7 +181,7 @@ def test_a_slice_of_two_queries_is_compared():
 def test_a_slice_may_be_too_small_for_one_measure_only():
     scores = np.stack([SCORES, SCORES], axis=1)
     scores[1, 1, :19] = math.nan
-    comparison = compare_slices(results(scores, ("MRR", MEASURE)), TOPICS, "s0")
+    comparison = compare_slices(results(scores, ("MRR", MEASURE)), TOPICS, baseline="s0")
     first = comparison.slice("one")
     assert first.too_small == (MEASURE,)
     assert {difference.measure for difference in first.differences} == {"MRR"}
@@ -187,7 +193,7 @@ def test_a_slice_may_be_too_small_for_one_measure_only():
 def test_repeats_are_averaged_and_their_spread_is_shown():
     repeated = results()
     repeated["s1"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
-    part = compare_slices(repeated, TOPICS, "s0").slice("one")
+    part = compare_slices(repeated, TOPICS, baseline="s0").slice("one")
     [mean] = [mean for mean in part.means if mean.system == "s1"]
     assert mean.repeats == 2
     assert math.isclose(mean.mean, float(SCORES[1, :20].mean()))
@@ -279,7 +285,7 @@ def test_a_cut_keeps_all_queries_and_their_order_and_groups_equal_numbers(number
 
 def test_a_column_of_numbers_is_cut_into_four():
     numbers = {query_id: int(query_id[1:]) for query_id in TOPICS} | {"q0000": math.nan}
-    comparison = compare_slices(results(), numbers, "s0")
+    comparison = compare_slices(results(), numbers, baseline="s0")
     assert [(part.label, part.num_queries) for part in comparison.slices] == [
         ("below 11", 10),
         ("11 to 19", 9),
@@ -376,8 +382,8 @@ def test_metadata_that_gives_no_labels_is_refused(tmp_path, metadata, message):
 
 
 def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
-    comparison = compare_slices(results(), TOPICS, "s0")
-    assert compare_slices(results(), TOPICS, "s0") == comparison
+    comparison = compare_slices(results(), TOPICS, baseline="s0")
+    assert compare_slices(results(), TOPICS, baseline="s0") == comparison
     comparison.save(tmp_path / "found.json")
     assert SlicedComparison.load(tmp_path / "found.json") == comparison
     (tmp_path / "bad.json").write_text("[]")
@@ -386,7 +392,7 @@ def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
 
 
 def test_tables_show_slices_means_marks_and_evidence():
-    comparison = compare_slices(results(), TOPICS, "s0")
+    comparison = compare_slices(results(), TOPICS, baseline="s0")
     markdown = comparison.to_markdown()
     assert (
         "one: s1 vs s0: +0.2071 nDCG@10 (98.8% interval: +0.1937 to +0.2202): better, " in markdown
@@ -405,14 +411,14 @@ def test_tables_show_slices_means_marks_and_evidence():
 
 def test_html_in_labels_is_escaped():
     labels = {query_id: f"a|b <img src=x> {label}" for query_id, label in TOPICS.items()}
-    comparison = compare_slices(results(), labels, "s0")
+    comparison = compare_slices(results(), labels, baseline="s0")
     assert "<img" not in comparison.to_markdown()
     assert "<img" not in comparison._repr_html_()
 
 
 def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():
     columns = {"topic": TOPICS, "copy": TOPICS}
-    comparison = compare_slices(results(), columns, "s0")
+    comparison = compare_slices(results(), columns, baseline="s0")
     assert comparison.slice("one", "copy").column == "copy"
     with pytest.raises(NotEvaluatedError, match="several columns have a slice 'one'"):
         comparison.slice("one")
@@ -433,7 +439,7 @@ def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
     }
     queries = dict(read_queries(realdata / "scifact" / "queries.jsonl"))
     columns = {"words": by_length(queries), "relevant": by_num_relevant(qrels)}
-    comparison = compare_slices(evaluated, columns, "deng_base")
+    comparison = compare_slices(evaluated, columns, baseline="deng_base")
     for column in columns:
         counts = [part.num_queries for part in comparison.slices if part.column == column]
         assert sum(counts) == comparison.num_queries == 300

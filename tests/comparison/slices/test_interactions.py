@@ -38,7 +38,7 @@ def results(rows=(0, 1, 2), measures=(MEASURE,)):
 
 def sliced(columns=None, rows=(0, 1, 2), **settings):
     columns = {"length": LENGTHS} if columns is None else columns
-    return compare_slices(results(rows), columns, "s0", draws=2_000, **settings)
+    return compare_slices(results(rows), columns, baseline="s0", draws=2_000, **settings)
 
 
 def test_the_tests_are_those_of_slice_interaction_corrected_over_all_columns_and_pairs():
@@ -64,7 +64,7 @@ def test_p_does_not_depend_on_other_systems_columns_measures_or_the_order_of_que
     alone = sliced({"half": HALVES}, rows=(0, 1)).interactions[0]
     among = sliced({"length": LENGTHS, "half": HALVES}).interactions[2]
     measures = ("MRR", MEASURE)
-    two = compare_slices(results((0, 1), measures), {"half": HALVES}, "s0", draws=2_000)
+    two = compare_slices(results((0, 1), measures), {"half": HALVES}, baseline="s0", draws=2_000)
     backwards = sliced({"half": dict(reversed(HALVES.items()))}, rows=(0, 1)).interactions[0]
     assert alone.p == among.p == two.interactions[0].p == two.interactions[1].p == backwards.p
 
@@ -99,7 +99,7 @@ def test_without_a_baseline_pairs_without_evidence_are_counted():
 def test_many_pairs_that_differ_are_counted_after_the_first_four():
     scores = np.stack([BASE, *(SCORES[2] + RNG.normal(0, 0.01, 120) for _ in range(6))])
     many = {f"s{row}": made(values, f"s{row}") for row, values in enumerate(scores)}
-    sentences = compare_slices(many, LENGTHS, "s0", draws=2_000).interaction_sentences()
+    sentences = compare_slices(many, LENGTHS, baseline="s0", draws=2_000).interaction_sentences()
     assert len(sentences) == 6
     for words in ("differs between 4 slices", "2 more of 6 pairs"):
         assert words in sentences[4]
@@ -139,10 +139,10 @@ def test_each_measure_is_tested_on_the_queries_on_which_it_is_defined():
     values = np.stack([SCORES, SCORES], axis=1)
     values[1, 1, :25] = math.nan
     two = {f"s{row}": made(values[row], f"s{row}", ("MRR", MEASURE)) for row in (0, 1)}
-    first, second = compare_slices(two, LENGTHS, "s0", draws=500).interactions
+    first, second = compare_slices(two, LENGTHS, baseline="s0", draws=500).interactions
     assert (first.measure, first.num_slices, first.num_queries) == ("MRR", 4, 120)
     assert (second.num_slices, second.num_queries, second.too_small) == (3, 90, ("part 0",))
-    notes = compare_slices(two, LENGTHS, "s0", draws=500).notes()
+    notes = compare_slices(two, LENGTHS, baseline="s0", draws=500).notes()
     [note] = [note for note in notes if note.endswith(": part 0")]
     for words in ("not in the test", MEASURE, "fewer than 10 queries"):
         assert words in note
@@ -167,7 +167,7 @@ def test_every_output_says_first_whether_gains_differ():
 
 def test_html_in_names_is_escaped():
     marked = {f"<b>{name}": result for name, result in results((0, 1)).items()}
-    comparison = compare_slices(marked, LENGTHS, "<b>s0", draws=99)
+    comparison = compare_slices(marked, LENGTHS, baseline="<b>s0", draws=99)
     assert "<b>" not in comparison._repr_html_()
     assert "<b>" not in comparison.to_markdown()
 

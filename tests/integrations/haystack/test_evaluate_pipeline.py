@@ -123,10 +123,10 @@ def test_a_pipeline_over_the_bundled_data_has_the_numbers_of_its_saved_run(tmp_p
     store = InMemoryDocumentStore()
     assert index(demo.FOLDER, store, batch_size=50) == 174
     result = evaluate_pipeline(
-        retrieving(store, top_k=100),
         demo.FOLDER,
+        retrieving(store, top_k=100),
         measures=MEASURES,
-        run_name="bm25",
+        name="bm25",
         save_run=tmp_path / "bm25.trec",
     )
     assert result.name == "bm25"
@@ -141,7 +141,7 @@ def test_scifact_through_a_pipeline_equals_its_saved_run_through_pytrec_eval(rea
     assert index(scifact, store) == 5183
     run_file = tmp_path / "bm25.trec"
     pipeline = retrieving(store, top_k=100)
-    result = evaluate_pipeline(pipeline, scifact, measures=MEASURES, save_run=run_file)
+    result = evaluate_pipeline(scifact, pipeline, measures=MEASURES, save_run=run_file)
     assert_scores_of_pytrec_eval(result, run_file, scifact.qrels)
     assert 0.5 < result["nDCG@10"] < 0.7
     assert len(result.retrieval.seconds) == 300
@@ -151,7 +151,7 @@ def test_the_order_of_the_documents_is_the_ranking_whatever_their_scores(dataset
     pipeline = retrieving(top_k=5)
     pipeline.add_component("middle", LostInTheMiddleRanker())
     pipeline.connect("retriever.documents", "middle.documents")
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR")
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR")
     documents = pipeline.run({"retriever": {"query": QUERIES["q3"]}})["middle"]["documents"]
     rank = [document.id for document in documents].index("rome") + 1
     assert result.per_query["q3"]["MRR"] == 1 / rank
@@ -277,7 +277,7 @@ def joined_retrievers():
 
 
 def test_every_mandatory_text_input_gets_the_query_and_the_last_documents_are_evaluated(dataset):
-    result = evaluate_pipeline(joined_retrievers(), dataset, measures=["MRR", "num_ret"])
+    result = evaluate_pipeline(dataset, joined_retrievers(), measures=["MRR", "num_ret"])
     assert result["MRR"] == 1.0
     assert result["num_ret"] > 9
 
@@ -290,15 +290,15 @@ def test_documents_that_only_feed_a_prompt_builder_are_evaluated_too(dataset):
     retriever = PipelineRetriever(pipeline)
     assert retriever.origin.settings["inputs"] == "retriever.query, prompt.question"
     assert retriever.origin.settings["documents_from"] == "retriever.documents"
-    assert evaluate_pipeline(pipeline, dataset, measures="MRR")["MRR"] == 1.0
+    assert evaluate_pipeline(dataset, pipeline, measures="MRR")["MRR"] == 1.0
 
 
 def test_inputs_and_output_can_be_set(dataset):
     pipeline = joined_retrievers()
     with pytest.warns(BeirEvalWarning, match=r"again\.documents returned no document"):
         by_function = evaluate_pipeline(
-            pipeline,
             dataset,
+            pipeline,
             measures=["num_ret"],
             inputs=lambda query_id, text: {
                 "retriever": {"query": text, "top_k": 1},
@@ -308,24 +308,24 @@ def test_inputs_and_output_can_be_set(dataset):
         )
     assert by_function["num_ret"] == 3
     by_name = evaluate_pipeline(
-        pipeline, dataset, measures="MRR", inputs=["retriever.query", "again.query"]
+        dataset, pipeline, measures="MRR", inputs=["retriever.query", "again.query"]
     )
     assert by_name["MRR"] == 1.0
 
 
 def test_the_level_of_relevance_is_that_of_measures_that_state_none(dataset):
-    expected = evaluate_pipeline(retrieving(), dataset, measures=["MRR(rel=1)", "nDCG@10"])
-    result = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "nDCG@10"], rel=1)
+    expected = evaluate_pipeline(dataset, retrieving(), measures=["MRR(rel=1)", "nDCG@10"])
+    result = evaluate_pipeline(dataset, retrieving(), measures=["MRR", "nDCG@10"], rel=1)
     assert (result.measures, result.values) == (expected.measures, expected.values)
 
 
 @pytest.mark.parametrize("inputs", [None, "retriever.query"])
 def test_an_evaluator_in_the_pipeline_gets_the_id_of_the_query(dataset, inputs):
-    expected = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    expected = evaluate_pipeline(dataset, retrieving(), measures="MRR")
     pipeline = retrieving()
     pipeline.add_component("evaluator", BEIREvaluator("MRR", qrels=QRELS))
     pipeline.connect("retriever.documents", "evaluator.retrieved_documents")
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", inputs=inputs)
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", inputs=inputs)
     assert result.values == expected.values
     retriever = PipelineRetriever(pipeline, inputs=inputs)
     assert retriever.origin.settings["inputs"] == "retriever.query, evaluator.query_ids"
@@ -336,7 +336,7 @@ def test_a_pipeline_whose_evaluator_needs_ground_truth_is_refused_with_the_remed
     pipeline.add_component("evaluator", DocumentMRREvaluator())
     pipeline.add_component("retriever", InMemoryBM25Retriever(make_store()))
     with pytest.raises(SettingError, match="pass a pipeline without its evaluator"):
-        evaluate_pipeline(pipeline, dataset)
+        evaluate_pipeline(dataset, pipeline)
 
 
 def unjoined_retrievers():
@@ -394,30 +394,30 @@ def test_settings_that_are_invalid_or_cannot_be_inferred_are_refused(
     dataset, make_pipeline, settings, message
 ):
     with pytest.raises(SettingError, match=message):
-        evaluate_pipeline(make_pipeline(), dataset, **settings)
+        evaluate_pipeline(dataset, make_pipeline(), **settings)
 
 
 def test_an_inputs_function_that_returns_no_dict_is_named_in_the_error(dataset):
     with pytest.raises(RetrievalError, match=r"inputs\(query_id, text\) must return"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", inputs=lambda _, text: text)
+        evaluate_pipeline(dataset, retrieving(), measures="MRR", inputs=lambda _, text: text)
 
 
 @pytest.mark.parametrize("wrong", [{"q": {}}, 7, None])
 def test_an_object_that_is_no_data_set_is_refused(wrong):
     with pytest.raises(SettingError, match="a Dataset or its folder"):
-        evaluate_pipeline(retrieving(), wrong)
+        evaluate_pipeline(wrong, retrieving())
     with pytest.raises(SettingError, match="were expected, not"):
         index(Document(content="x") if wrong is None else 7, InMemoryDocumentStore())
 
 
 def test_a_data_set_before_the_pipeline_is_answered_with_the_right_call(dataset):
     with pytest.raises(SettingError, match=r"evaluate_pipeline\(pipeline, dataset\)"):
-        evaluate_pipeline(load_dataset(dataset), retrieving())
+        evaluate_pipeline(retrieving(), load_dataset(dataset))
 
 
 def test_results_of_pipelines_on_different_queries_are_answered_with_a_remedy_that_exists(dataset):
     results = [
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", run_name=str(limit), limit=limit)
+        evaluate_pipeline(dataset, retrieving(), measures="MRR", name=str(limit), limit=limit)
         for limit in (2, 3)
     ]
     with pytest.raises(QueryMismatchError, match="Give every system the same queries"):
@@ -434,7 +434,7 @@ def test_chunks_count_as_the_documents_they_are_parts_of(dataset):
     store = InMemoryDocumentStore()
     index(splitter.run(documents=documents)["documents"], store)
     result = evaluate_pipeline(
-        retrieving(store, top_k=20), dataset, measures=["MRR", "num_ret"], collapse="meta.source_id"
+        dataset, retrieving(store, top_k=20), measures=["MRR", "num_ret"], collapse="meta.source_id"
     )
     assert result["MRR"] == 1.0
     assert result["num_ret"] <= 15
@@ -461,7 +461,7 @@ def test_documents_that_lack_the_collapse_field_are_counted_in_a_warning(tmp_pat
 
 def test_a_collapse_field_that_no_document_has_causes_a_warning_that_names_it(dataset):
     with pytest.warns(BeirEvalWarning, match=r"'meta.source': none of the \d .* check the name"):
-        result = evaluate_pipeline(retrieving(), dataset, measures="MRR", collapse="meta.source")
+        result = evaluate_pipeline(dataset, retrieving(), measures="MRR", collapse="meta.source")
     assert result["MRR"] == 1.0
     note = "retrieved documents without the field of collapse: each counts as a document of its own"
     assert f"{result.retrieval.without_parent} {note}" in result.notes()
@@ -479,7 +479,7 @@ def test_copies_and_documents_without_a_name_are_counted_separately(dataset):
             return {"documents": documents}
 
     result = evaluate_pipeline(
-        pipeline_of(Same()), dataset, measures="MRR", document_comparison_field="meta.name"
+        dataset, pipeline_of(Same()), measures="MRR", document_comparison_field="meta.name"
     )
     assert [note for note in result.notes() if note.endswith("left out")] == [
         "3 further copies of documents that the ranking holds already: left out",
@@ -495,7 +495,7 @@ def test_chunks_that_match_nothing_are_recognised_and_the_warning_names_collapse
         pytest.warns(BeirEvalWarning, match="store has none of the 5 judged"),
         pytest.warns(BeirEvalWarning, match=r"collapse='meta\.source_id' counts these"),
     ):
-        evaluate_pipeline(retrieving(store), dataset, measures="MRR")
+        evaluate_pipeline(dataset, retrieving(store), measures="MRR")
 
 
 def test_documents_that_match_nothing_cause_a_warning(dataset):
@@ -505,28 +505,28 @@ def test_documents_that_match_nothing_cause_a_warning(dataset):
         pytest.warns(BeirEvalWarning, match="store has none of the 5 judged"),
         pytest.warns(BeirEvalWarning, match=r"nothing in common.*retrieved are 'x'"),
     ):
-        evaluate_pipeline(retrieving(store), dataset, measures="MRR")
+        evaluate_pipeline(dataset, retrieving(store), measures="MRR")
     with (
         pytest.warns(BeirEvalWarning, match="the document store of retriever is empty"),
         pytest.warns(BeirEvalWarning, match=r"retriever\.documents returned no document"),
         pytest.warns(BeirEvalWarning, match=r"empty\? index\(dataset, store\) writes"),
     ):
-        evaluate_pipeline(retrieving(InMemoryDocumentStore()), dataset, measures="MRR")
+        evaluate_pipeline(dataset, retrieving(InMemoryDocumentStore()), measures="MRR")
 
 
 # Concurrency
 
 
 def test_several_queries_at_a_time_give_the_same_scores(dataset):
-    expected = evaluate_pipeline(retrieving(), dataset, measures=MEASURES)
-    result = evaluate_pipeline(retrieving(is_async=True), dataset, measures=MEASURES, concurrency=2)
+    expected = evaluate_pipeline(dataset, retrieving(), measures=MEASURES)
+    result = evaluate_pipeline(dataset, retrieving(is_async=True), measures=MEASURES, concurrency=2)
     assert result.values == expected.values
     assert list(result.retrieval.seconds) == list(QUERIES)
 
 
 def test_evaluate_pipeline_works_inside_a_running_event_loop(dataset):
     async def in_a_notebook():
-        return evaluate_pipeline(retrieving(is_async=True), dataset, measures="MRR", concurrency=3)
+        return evaluate_pipeline(dataset, retrieving(is_async=True), measures="MRR", concurrency=3)
 
     assert asyncio.run(in_a_notebook())["MRR"] == 1.0
 
@@ -555,15 +555,15 @@ def test_no_more_queries_run_at_a_time_than_concurrency_allows(dataset):
 
     pipeline = type(retrieving(is_async=True))()
     pipeline.add_component("slow", Slow())
-    evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+    evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)
     assert max(counts_of_running_queries) == 2
 
 
 def test_a_failure_among_several_is_reported_with_its_query(dataset):
     pipeline, _ = flaky_pipeline([QUERIES["q2"]], is_async=True)
     with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
-        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
+        evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2, on_error="missing")
     assert list(result.retrieval.failures) == ["q2"]
 
 
@@ -573,7 +573,7 @@ def test_a_failure_among_several_is_reported_with_its_query(dataset):
 def test_the_first_failure_stops_the_evaluation_and_names_the_query(dataset):
     pipeline, flaky = flaky_pipeline([QUERIES["q2"]])
     with pytest.raises(RetrievalError, match=r"query 'q2' \('Norway fjord'\).*no luck"):
-        evaluate_pipeline(pipeline, dataset, measures="MRR")
+        evaluate_pipeline(dataset, pipeline, measures="MRR")
     assert flaky.queries == [QUERIES["q1"], QUERIES["q2"]]
 
 
@@ -594,12 +594,12 @@ def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
     pipeline = type(retrieving(is_async=True))()
     pipeline.add_component("one", Cancelling())
     with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
-        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2, on_error="missing")
+        evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2, on_error="missing")
     assert list(result.retrieval.failures) == ["q1"]
     assert list(result.retrieval.seconds) == ["q2", "q3"]
     with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
-        evaluate_pipeline(pipeline_of(Cancelling()), dataset, measures="MRR")
+        evaluate_pipeline(dataset, pipeline_of(Cancelling()), measures="MRR")
 
 
 def endless_pipeline(started_queries, ended_queries, *, interrupting):
@@ -631,7 +631,7 @@ def test_an_interrupt_in_a_notebook_stops_the_queries(dataset):
     pipeline = endless_pipeline(started_queries, ended_queries, interrupting=True)
 
     async def in_a_notebook():
-        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+        evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)
 
     loop = asyncio.new_event_loop()
     # A shell starts background processes with this signal ignored.
@@ -659,7 +659,7 @@ def test_an_interrupt_while_the_first_query_is_being_started_stops_the_queries_t
     monkeypatch.setattr(query_runner, "ThreadPoolExecutor", InterruptedExecutor)
 
     async def in_a_notebook():
-        evaluate_pipeline(pipeline, dataset, measures="MRR", concurrency=2)
+        evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)
 
     with time_limit(60), pytest.raises(KeyboardInterrupt):
         asyncio.run(in_a_notebook())
@@ -670,7 +670,7 @@ def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(dataset, tmp_path)
     pipeline, flaky = flaky_pipeline()
     flaky.failing = [QUERIES["q2"]]
     flaky.text = "bad byte \udcff " + "x" * 100_000
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", on_error="missing")
     assert len(result.retrieval.failures["q2"]) < 600
     result.save(tmp_path / "result.json")
     assert EvaluationResult.load(tmp_path / "result.json") == result
@@ -687,7 +687,7 @@ def test_a_query_routed_past_the_retriever_counts_as_empty(dataset):
     pipeline.add_component("router", ConditionalRouter(routes))
     pipeline.add_component("retriever", InMemoryBM25Retriever(make_store(), top_k=3))
     pipeline.connect("router.yes", "retriever.query")
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR")
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR")
     assert result.per_query["q2"]["MRR"] == 0.0
     assert result.counted.queries_empty == ("q2",)
     assert result["MRR"] == 2 / 3
@@ -707,14 +707,14 @@ def test_the_time_to_load_models_counts_for_no_query(dataset, monkeypatch):
         def run(self, query: str):
             return {"documents": [Document(id="oslo")]}
 
-    result = evaluate_pipeline(pipeline_of(Loads()), dataset, measures="MRR")
+    result = evaluate_pipeline(dataset, pipeline_of(Loads()), measures="MRR")
     assert seconds_of_loading
     assert max(result.retrieval.seconds.values()) < 1000
 
 
 def test_failures_can_count_as_missing_and_are_reported(dataset):
     pipeline, _ = flaky_pipeline([QUERIES["q2"]])
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", on_error="missing")
     assert result["MRR"] == 2 / 3
     assert result.counted.queries_missing == ("q2",)
     assert "no luck" in result.retrieval.failures["q2"]
@@ -726,7 +726,7 @@ def test_failures_can_count_as_missing_and_are_reported(dataset):
 def test_a_pipeline_that_fails_for_every_query_is_an_error(dataset):
     pipeline, _ = flaky_pipeline(QUERIES.values())
     with pytest.raises(RunError, match="failed for every query"):
-        evaluate_pipeline(pipeline, dataset, measures="MRR", on_error="missing")
+        evaluate_pipeline(dataset, pipeline, measures="MRR", on_error="missing")
 
 
 # Saved and resumed
@@ -735,11 +735,11 @@ def test_a_pipeline_that_fails_for_every_query_is_an_error(dataset):
 def test_the_queries_of_a_saved_run_are_not_run_again(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
     pipeline, flaky = flaky_pipeline()
-    first = evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+    first = evaluate_pipeline(dataset, pipeline, measures=MEASURES, save_run=run_file)
     saved_bytes = run_file.read_bytes()
     pipeline, flaky = flaky_pipeline()
     second = evaluate_pipeline(
-        pipeline, dataset, measures=MEASURES, save_run=run_file, check_saved=0
+        dataset, pipeline, measures=MEASURES, save_run=run_file, check_saved=0
     )
     assert flaky.queries == []
     assert second.values == first.values
@@ -749,16 +749,16 @@ def test_the_queries_of_a_saved_run_are_not_run_again(dataset, tmp_path):
 
 def test_an_interrupted_evaluation_resumes_where_it_stopped(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
-    expected = evaluate_pipeline(flaky_pipeline()[0], dataset, measures=MEASURES)
+    expected = evaluate_pipeline(dataset, flaky_pipeline()[0], measures=MEASURES)
     pipeline, _ = flaky_pipeline([QUERIES["q3"]])
     with pytest.raises(RetrievalError):
-        evaluate_pipeline(pipeline, dataset, measures=MEASURES, save_run=run_file)
+        evaluate_pipeline(dataset, pipeline, measures=MEASURES, save_run=run_file)
     assert not run_file.exists()
     journal = tmp_path / "bm25.trec.progress.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"query_id": "q3", "que')
     pipeline, flaky = flaky_pipeline()
     result = evaluate_pipeline(
-        pipeline, dataset, measures=MEASURES, save_run=run_file, check_saved=0
+        dataset, pipeline, measures=MEASURES, save_run=run_file, check_saved=0
     )
     assert flaky.queries == [QUERIES["q3"]]
     assert result.values == expected.values
@@ -769,9 +769,9 @@ def test_an_interrupted_evaluation_resumes_where_it_stopped(dataset, tmp_path):
 def test_failed_queries_are_run_again(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
     pipeline, _ = flaky_pipeline([QUERIES["q2"]])
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, on_error="missing")
+    evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file, on_error="missing")
     pipeline, flaky = flaky_pipeline()
-    result = evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, check_saved=0)
+    result = evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file, check_saved=0)
     assert flaky.queries == [QUERIES["q2"]]
     assert result["MRR"] == 1.0
     assert set(read_run(run_file).query_ids) == set(QUERIES)
@@ -779,9 +779,9 @@ def test_failed_queries_are_run_again(dataset, tmp_path):
 
 def test_a_saved_run_of_another_pipeline_is_refused(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
-    evaluate_pipeline(retrieving(top_k=3), dataset, measures="MRR", save_run=run_file)
+    evaluate_pipeline(dataset, retrieving(top_k=3), measures="MRR", save_run=run_file)
     with pytest.raises(SettingError, match="answers of another pipeline"):
-        evaluate_pipeline(retrieving(top_k=2), dataset, measures="MRR", save_run=run_file)
+        evaluate_pipeline(dataset, retrieving(top_k=2), measures="MRR", save_run=run_file)
 
 
 def test_pipelines_with_equal_settings_have_equal_fingerprints(dataset):
@@ -841,11 +841,11 @@ def test_fingerprints_differ_by_the_function_that_makes_the_inputs():
 
 def test_a_query_whose_text_has_changed_is_run_again(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
-    evaluate_pipeline(flaky_pipeline()[0], dataset, measures="MRR", save_run=run_file)
+    evaluate_pipeline(dataset, flaky_pipeline()[0], measures="MRR", save_run=run_file)
     text = (dataset / "queries.jsonl").read_text()
     (dataset / "queries.jsonl").write_text(text.replace("Norway fjord", "fjord"))
     pipeline, flaky = flaky_pipeline()
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, check_saved=0)
+    evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file, check_saved=0)
     assert flaky.queries == ["fjord"]
 
 
@@ -853,16 +853,16 @@ def test_a_run_without_a_journal_is_neither_trusted_nor_overwritten(dataset, tmp
     run_file = tmp_path / "bm25.trec"
     run_file.write_text("q1 Q0 paris 1 3.5 other\n")
     with pytest.raises(SettingError, match=r"is there without bm25\.trec\.progress\.jsonl"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+        evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
     assert run_file.read_text() == "q1 Q0 paris 1 3.5 other\n"
 
 
 def test_an_evaluation_with_a_limit_removes_nothing_from_a_saved_run(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
     pipeline, _ = flaky_pipeline([QUERIES["q1"]])
-    evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=run_file, on_error="missing")
+    evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file, on_error="missing")
     result = evaluate_pipeline(
-        flaky_pipeline()[0], dataset, measures="MRR", save_run=run_file, limit=2
+        dataset, flaky_pipeline()[0], measures="MRR", save_run=run_file, limit=2
     )
     assert result.query_ids == ("q1", "q2")
     assert set(read_run(run_file).query_ids) == set(QUERIES)
@@ -878,11 +878,11 @@ def test_two_processes_cannot_use_one_journal_at_once(dataset, tmp_path):
         @component.output_types(documents=list[Document])
         def run(self, query: str):
             with pytest.raises(SettingError, match="another process is at work") as caught:
-                evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+                evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
             errors.append(caught)
             return {"documents": [Document(id="paris")]}
 
-    evaluate_pipeline(pipeline_of(Again()), dataset, measures="MRR", save_run=run_file)
+    evaluate_pipeline(dataset, pipeline_of(Again()), measures="MRR", save_run=run_file)
     assert len(errors) == 3
 
 
@@ -895,7 +895,7 @@ def test_a_file_name_without_a_known_format_is_refused_before_the_first_query(
 ):
     pipeline, flaky = flaky_pipeline()
     with pytest.raises(SettingError, match=message):
-        evaluate_pipeline(pipeline, dataset, measures="MRR", save_run=tmp_path / name)
+        evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=tmp_path / name)
     assert flaky.queries == []
 
 
@@ -904,7 +904,7 @@ def test_a_saved_run_in_a_folder_that_does_not_exist_is_refused_before_the_first
 ):
     pipeline, flaky = flaky_pipeline()
     with pytest.raises(InputError, match=r"there is no folder .*runs; make it first"):
-        evaluate_pipeline(pipeline, dataset, save_run=tmp_path / "runs" / "bm25.trec")
+        evaluate_pipeline(dataset, pipeline, save_run=tmp_path / "runs" / "bm25.trec")
     assert flaky.queries == []
     assert not (tmp_path / "runs").exists()
 
@@ -917,7 +917,7 @@ def test_an_id_that_the_format_cannot_hold_is_refused_with_the_first_query(datas
         pytest.raises(InputError, match=r"'my file\.pdf' contains white space"),
     ):
         evaluate_pipeline(
-            retrieving(store), dataset, measures="MRR", save_run=tmp_path / "run.trec"
+            dataset, retrieving(store), measures="MRR", save_run=tmp_path / "run.trec"
         )
     assert list(tmp_path.glob("run*")) == []
 
@@ -929,8 +929,8 @@ def test_a_run_without_documents_warns_of_an_empty_store_and_is_not_saved(datase
         pytest.warns(BeirEvalWarning, match=r"retriever\.documents returned no document"),
     ):
         result = evaluate_pipeline(
-            retrieving(InMemoryDocumentStore()),
             dataset,
+            retrieving(InMemoryDocumentStore()),
             measures="MRR",
             save_run=tmp_path / "run.trec",
         )
@@ -956,39 +956,39 @@ def test_a_run_without_documents_warns_of_an_empty_store_and_is_not_saved(datase
 )
 def test_the_error_for_a_damaged_journal_names_file_and_line(dataset, tmp_path, line):
     run_file = tmp_path / "bm25.trec"
-    evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+    evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
     journal = tmp_path / "bm25.trec.progress.jsonl"
     journal.write_text(journal.read_text() + line + "\n")
     with pytest.raises(FileFormatError, match=r"progress\.jsonl, line 5"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR", save_run=run_file)
+        evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
 
 
 # Queries and data sets
 
 
 def test_a_limit_restricts_queries_and_judgements(dataset):
-    result = evaluate_pipeline(retrieving(), dataset, measures="MRR", limit=2)
+    result = evaluate_pipeline(dataset, retrieving(), measures="MRR", limit=2)
     assert result.query_ids == ("q1", "q2")
     assert result.counted.queries_judged == 2
     assert result.counted.max_grade == 2
     assert "only 2 of 3 judged queries evaluated: the limit left out 1" in result.notes()
-    everything = evaluate_pipeline(retrieving(), dataset, measures="MRR", limit=3)
+    everything = evaluate_pipeline(dataset, retrieving(), measures="MRR", limit=3)
     assert "3 judged queries, all of them in the run" in everything.notes()
 
 
 def test_queries_without_a_text_count_as_missing(dataset):
     lines = (dataset / "queries.jsonl").read_text().splitlines()
     (dataset / "queries.jsonl").write_text("\n".join(lines[:2]))
-    result = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    result = evaluate_pipeline(dataset, retrieving(), measures="MRR")
     assert result.counted.queries_missing == ("q3",)
     (dataset / "queries.jsonl").write_text('{"_id": "other", "text": "x"}')
     with pytest.raises(InputError, match="no judged query has a text"):
-        evaluate_pipeline(retrieving(), dataset, measures="MRR")
+        evaluate_pipeline(dataset, retrieving(), measures="MRR")
 
 
 def test_the_time_of_each_query_is_recorded_and_saved(dataset, tmp_path):
     start = time.perf_counter()
-    result = evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    result = evaluate_pipeline(dataset, retrieving(), measures="MRR")
     retrieval = result.retrieval
     assert 0 < retrieval.p50 <= retrieval.p95 <= time.perf_counter() - start
     assert retrieval.p95 == np.percentile(list(retrieval.seconds.values()), 95)
@@ -1046,9 +1046,9 @@ def test_a_progress_bar_is_shown_in_a_notebook_but_not_without_a_terminal(
     monkeypatch.setitem(sys.modules, "ipykernel.zmqshell", object())
     index(dataset, InMemoryDocumentStore())
     assert "documents" in capsys.readouterr().err
-    evaluate_pipeline(retrieving(), dataset, measures="MRR")
+    evaluate_pipeline(dataset, retrieving(), measures="MRR")
     assert "queries" in capsys.readouterr().err
-    evaluate_pipeline(retrieving(), dataset, measures="MRR", progress=False)
+    evaluate_pipeline(dataset, retrieving(), measures="MRR", progress=False)
     assert capsys.readouterr().err == ""
 
 
@@ -1079,8 +1079,8 @@ def test_index_accepts_only_a_store_or_a_writing_pipeline(dataset, target):
 
 
 def test_results_convert_to_haystacks_reports(dataset):
-    bm25 = evaluate_pipeline(retrieving(), dataset, measures=["MRR", "MAP"], run_name="bm25")
-    top1 = evaluate_pipeline(retrieving(top_k=1), dataset, measures=["MRR", "MAP"], run_name="top1")
+    bm25 = evaluate_pipeline(dataset, retrieving(), measures=["MRR", "MAP"], name="bm25")
+    top1 = evaluate_pipeline(dataset, retrieving(top_k=1), measures=["MRR", "MAP"], name="top1")
     reports = [to_evaluation_run_result(result, queries=QUERIES) for result in (bm25, top1)]
     aggregated = reports[0].aggregated_report()
     assert aggregated == {"metrics": ["MRR", "MAP"], "score": [bm25["MRR"], bm25["MAP"]]}
@@ -1097,18 +1097,20 @@ def test_a_benchmark_takes_pipelines_as_systems(dataset, tmp_path):
         "bm25": pipeline,
         "top1": PipelineRetriever(retrieving(top_k=1), documents_from="retriever.documents"),
     }
-    result = Benchmark([dataset], systems, tmp_path / "out", measures=["nDCG@10"]).run()
+    result = Benchmark([dataset], systems, folder=tmp_path / "out", measures=["nDCG@10"]).run()
     assert result.failures == {}
-    expected = evaluate_pipeline(retrieving(), dataset, measures="nDCG@10")
+    expected = evaluate_pipeline(dataset, retrieving(), measures="nDCG@10")
     assert result.results["bm25"]["capitals"]["nDCG@10"] == expected["nDCG@10"]
     number_of_queries = len(flaky.queries)
-    assert Benchmark([dataset], systems, tmp_path / "out", measures=["nDCG@10"]).run().results
+    assert (
+        Benchmark([dataset], systems, folder=tmp_path / "out", measures=["nDCG@10"]).run().results
+    )
     assert len(flaky.queries) == number_of_queries
 
 
 def test_a_saved_run_evaluates_to_the_same_scores(dataset, tmp_path):
     result = evaluate_pipeline(
-        retrieving(), dataset, measures=MEASURES, save_run=tmp_path / "run.trec"
+        dataset, retrieving(), measures=MEASURES, save_run=tmp_path / "run.trec"
     )
     from_file = evaluate(read_qrels(dataset), read_run(tmp_path / "run.trec"), MEASURES)
     assert from_file.values == result.values

@@ -82,7 +82,7 @@ def hybrid(store, ranker=None, kind=Pipeline):
 
 
 def staged(pipeline, folder, **settings):
-    return evaluate_pipeline_stages(pipeline, folder, progress=False, **settings)
+    return evaluate_pipeline_stages(folder, pipeline, progress=False, **settings)
 
 
 def rankings(pipeline, folder, **settings):
@@ -135,7 +135,7 @@ def test_the_stages_are_those_that_haystack_can_be_asked_for(folder, store, kind
 def test_the_last_stage_is_what_evaluate_pipeline_returns(folder, store, tmp_path):
     measures = ["nDCG@10", "Recall@5"]
     result = staged(hybrid(store), folder, measures=measures)
-    alone = evaluate_pipeline(hybrid(store), folder, measures=measures, progress=False, keep_top=0)
+    alone = evaluate_pipeline(folder, hybrid(store), measures=measures, progress=False, keep_top=0)
     assert result.result.values == alone.values
     assert result.result.model_copy(update={"retrieval": None}) == alone.model_copy(
         update={"retrieval": None}
@@ -276,7 +276,7 @@ def test_of_a_query_that_fails_the_stages_before_count(folder, store, failing):
         "joiner": 8,
         "ranker": 6,
     }
-    alone = evaluate_pipeline(pipeline, folder, progress=False, on_error="missing")
+    alone = evaluate_pipeline(folder, pipeline, progress=False, on_error="missing")
     assert result.result["nDCG@10"] == alone["nDCG@10"]
 
 
@@ -428,7 +428,7 @@ def test_a_query_that_fails_only_when_it_is_checked_keeps_its_saved_stages(
 
 def test_answers_that_were_saved_without_stages_are_given_again(folder, store, tmp_path):
     run = tmp_path / "run.trec"
-    evaluate_pipeline(hybrid(store), folder, save_run=run, progress=False)
+    evaluate_pipeline(folder, hybrid(store), save_run=run, progress=False)
     result = staged(hybrid(store), folder, save_run=run)
     assert result.losses == staged(hybrid(store), folder).losses
     assert result.result.retrieval.reused == ()
@@ -518,10 +518,10 @@ RAG = {"documents_from": "ranker.documents", "answers_from": "generator.replies"
 @pytest.mark.parametrize("output", ["generator.replies", "answers.answers"])
 def test_documents_and_answers_are_measured_in_one_run(folder, store, output):
     settings = {**RAG, "answers_from": output, "gold_answers": GOLD, "progress": False}
-    result = evaluate_pipeline(rag(store), folder, measures=["nDCG@10"], **settings)
+    result = evaluate_pipeline(folder, rag(store), measures=["nDCG@10"], **settings)
     assert result.measures == ("nDCG@10", "EM", "token F1", "contains")
     assert result["EM"] == result["contains"] == 1.0
-    documents = evaluate_pipeline(hybrid(store), folder, measures=["nDCG@10"], progress=False)
+    documents = evaluate_pipeline(folder, hybrid(store), measures=["nDCG@10"], progress=False)
     assert result["nDCG@10"] == documents["nDCG@10"]
     assert "EM: a custom measure" in " ".join(result.notes())
 
@@ -545,7 +545,7 @@ def test_a_whole_pipeline_killed_and_resumed_has_documents_citations_and_answers
     resumed.result.save(tmp_path / "new.json")
     new = EvaluationResult.load(tmp_path / "new.json")
     old = new.model_copy(update={"name": "old"})
-    comparison = compare({"new": new, "old": old}, "old")
+    comparison = compare({"new": new, "old": old}, baseline="old")
     assert {pair.measure for pair in comparison.differences} == set(new.measures)
     assert {check.outcome for check in check_gate(comparison)} == {"passed"}
 
@@ -554,17 +554,17 @@ def test_gold_answers_come_from_the_metadata_of_the_queries_or_are_asked_for(
     folder, store, tmp_path
 ):
     with pytest.raises(SettingError, match="pass gold_answers="):
-        evaluate_pipeline(rag(store), folder, progress=False, **RAG)
+        evaluate_pipeline(folder, rag(store), progress=False, **RAG)
     with pytest.raises(SettingError, match="gold_answers are for answers_from="):
-        evaluate_pipeline(rag(store), folder, progress=False, gold_answers=GOLD)
+        evaluate_pipeline(folder, rag(store), progress=False, gold_answers=GOLD)
     with pytest.raises(InputError, match="no gold answers"):
-        evaluate_pipeline(rag(store), folder, progress=False, gold_answers={"x": "y"}, **RAG)
+        evaluate_pipeline(folder, rag(store), progress=False, gold_answers={"x": "y"}, **RAG)
     queries = folder / "queries.jsonl"
     lines = [json.loads(line) for line in queries.read_text().splitlines()]
     for line in lines[:4]:
         line["metadata"] = {"answers": GOLD[line["_id"]]}
     queries.write_text("\n".join(map(json.dumps, lines)) + "\n")
-    result = evaluate_pipeline(rag(store), folder, progress=False, **RAG)
+    result = evaluate_pipeline(folder, rag(store), progress=False, **RAG)
     assert result.num_scored["EM"] == 4
     assert result.num_scored["nDCG@10"] == 8
 
@@ -572,7 +572,7 @@ def test_gold_answers_come_from_the_metadata_of_the_queries_or_are_asked_for(
 def test_a_query_that_fails_has_an_empty_answer(folder, store, failing):
     failing.add(QUERIES["q1"])
     settings = {**RAG, "gold_answers": GOLD, "on_error": "missing", "progress": False}
-    result = evaluate_pipeline(rag(store), folder, **settings)
+    result = evaluate_pipeline(folder, rag(store), **settings)
     assert result["EM"] == 7 / 8
 
 
@@ -582,11 +582,11 @@ def test_saved_answers_of_another_output_are_not_reused(folder, store, tmp_path)
     pipeline.add_component("parrot", Parrot())
     pipeline.connect("ranker.documents", "parrot.documents")
     for output, score in (("generator.replies", 1), ("parrot.replies", 0), ("parrot.replies", 0)):
-        result = evaluate_pipeline(pipeline, folder, **{**RAG, "answers_from": output}, **settings)
+        result = evaluate_pipeline(folder, pipeline, **{**RAG, "answers_from": output}, **settings)
         assert result["EM"] == score
     assert result.retrieval.reused[0].answers == 8
     documents = evaluate_pipeline(
-        pipeline, folder, documents_from="ranker.documents", **{**settings, "gold_answers": None}
+        folder, pipeline, documents_from="ranker.documents", **{**settings, "gold_answers": None}
     )
     assert documents.retrieval.reused[0].answers == 8
 

@@ -50,7 +50,7 @@ def bm25(folder, **settings):
 def evaluate_saved(pipeline, folder, **settings):
     save_run = folder.parent / "run.trec"
     return evaluate_pipeline(
-        pipeline, folder, measures=["MRR"], save_run=save_run, progress=False, **settings
+        folder, pipeline, measures=["MRR"], save_run=save_run, progress=False, **settings
     )
 
 
@@ -142,7 +142,7 @@ def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(fo
 
 def test_fresh_without_a_saved_run_is_refused(folder):
     with pytest.raises(SettingError, match="save_run, which is not set"):
-        evaluate_pipeline(bm25(folder), folder, fresh=True)
+        evaluate_pipeline(folder, bm25(folder), fresh=True)
 
 
 def test_fresh_replaces_no_file_that_is_not_a_journal(folder):

@@ -131,7 +131,7 @@ def test_scifact_in_a_vector_database_has_the_numbers_of_its_saved_run(realdata,
             store = store_at(address)
             assert store.count_documents() == 200
             result = evaluate_pipeline(
-                searching(model, store), scifact, measures=list(measures), save_run=run_file
+                scifact, searching(model, store), measures=list(measures), save_run=run_file
             )
     with run_file.open() as file:
         run = pytrec_eval.parse_run(file)

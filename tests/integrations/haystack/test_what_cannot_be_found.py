@@ -72,7 +72,7 @@ def evaluate_quietly(pipeline, folder, **settings):
     settings = {"measures": ["Recall@5", "MRR"], "progress": False} | settings
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
-        return evaluate_pipeline(pipeline, folder, **settings)
+        return evaluate_pipeline(folder, pipeline, **settings)
 
 
 @component
@@ -131,21 +131,21 @@ def test_searching_by_embedding_without_embeddings_is_an_error_before_any_query(
     folder, store, make_pipeline
 ):
     with pytest.raises(SettingError, match=r"dense searches by embedding.*none of the 7 documents"):
-        evaluate_pipeline(make_pipeline(store), folder, progress=False)
+        evaluate_pipeline(folder, make_pipeline(store), progress=False)
 
 
 def test_a_retriever_inside_a_super_component_is_found_too(folder, store):
     outer = Pipeline()
     outer.add_component("inner", SuperComponent(pipeline=dense(store)))
     with pytest.raises(SettingError, match="inner/dense searches by embedding"):
-        evaluate_pipeline(outer, folder, progress=False)
+        evaluate_pipeline(folder, outer, progress=False)
 
 
 @pytest.mark.parametrize("make_pipeline", [dense, hybrid])
 def test_an_indexing_pipeline_with_an_embedder_writes_what_is_searched(folder, make_pipeline):
     store = InMemoryDocumentStore()
     index(folder, indexing(store, LetterDocuments()), progress=False)
-    result = evaluate_pipeline(make_pipeline(store), folder, measures="num_ret", progress=False)
+    result = evaluate_pipeline(folder, make_pipeline(store), measures="num_ret", progress=False)
     assert result["num_ret"] == 4 * 5
     assert result.warnings() == []
 
@@ -163,7 +163,7 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_named(folder):
         "them: 'oven', 'bread'"
     )
     with pytest.warns(BeirEvalWarning, match=sentence):
-        result = evaluate_pipeline(retrieving(store), folder, measures="MRR", progress=False)
+        result = evaluate_pipeline(folder, retrieving(store), measures="MRR", progress=False)
     assert sentence in result.warnings()
     assert sentence in result.to_markdown()
     only = evaluate_quietly(retrieving(store), folder, limit=1)
@@ -297,10 +297,10 @@ def joined_with_nothing(store, inner=None):
 
 
 def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_gate(folder, store):
-    silent = evaluate_quietly(joined_with_nothing(store), folder, run_name="new")
+    silent = evaluate_quietly(joined_with_nothing(store), folder, name="new")
     assert silent.warnings() == ["web.documents returned no document for any of 4 queries"]
-    alone = evaluate_quietly(retrieving(store), folder, run_name="old")
-    [check] = check_gate(compare([alone, silent], "old"), ["MRR"])
+    alone = evaluate_quietly(retrieving(store), folder, name="old")
+    [check] = check_gate(compare([alone, silent], baseline="old"), ["MRR"])
     assert check.outcome == "undecidable"
     assert "web.documents returned no document" in check.reason
     assert any("web.documents" in warning for warning in check.warnings)
@@ -417,7 +417,7 @@ def test_chunks_count_as_the_documents_that_index_wrote(folder, make_parts):
     index(folder, indexing(store, *make_parts()), progress=False)
     assert store.count_documents() > len(TEXTS)
     result = evaluate_pipeline(
-        retrieving(store, top_k=20), folder, measures=["Success@1", "Recall@5"], progress=False
+        folder, retrieving(store, top_k=20), measures=["Success@1", "Recall@5"], progress=False
     )
     assert (result["Success@1"], result["Recall@5"]) == (1.0, 1.0)
     assert result.warnings() == []
@@ -429,7 +429,7 @@ def test_hierarchical_chunks_count_as_the_documents_that_index_wrote(folder):
     splitter = HierarchicalDocumentSplitter(block_sizes={6, 3}, split_overlap=0, split_by="word")
     index(folder, indexing(store, splitter), progress=False)
     result = evaluate_pipeline(
-        retrieving(store, top_k=20), folder, measures=["Recall@5"], progress=False
+        folder, retrieving(store, top_k=20), measures=["Recall@5"], progress=False
     )
     assert result["Recall@5"] == 1.0
 
@@ -446,7 +446,7 @@ def test_collapse_on_the_field_that_identifies_documents_is_refused(folder, stor
     for fields in ("meta.file", ["meta.file", "meta.page"]):
         with pytest.raises(SettingError, match=r"collapse='meta\.file' is the field that identif"):
             evaluate_pipeline(
-                retrieving(store), folder, document_comparison_field=fields, collapse="meta.file"
+                folder, retrieving(store), document_comparison_field=fields, collapse="meta.file"
             )
 
 
@@ -458,7 +458,7 @@ def test_the_warning_names_only_a_field_that_names_judged_documents(folder):
     store = InMemoryDocumentStore()
     store.write_documents(documents)
     with pytest.warns(BeirEvalWarning) as caught:
-        evaluate_pipeline(retrieving(store), folder, measures="MRR", progress=False)
+        evaluate_pipeline(folder, retrieving(store), measures="MRR", progress=False)
     texts = " ".join(str(warning.message) for warning in caught)
     assert "collapse='meta.origin'" in texts
     assert "source_id" not in texts
@@ -486,21 +486,21 @@ def test_metadata_of_the_corpus_is_written_and_a_clash_with_the_id_is_refused(tm
 
 
 def test_a_retriever_and_a_super_component_are_pipelines_of_one(folder, store):
-    expected = evaluate_pipeline(retrieving(store, top_k=5), folder, measures="MRR", progress=False)
+    expected = evaluate_pipeline(folder, retrieving(store, top_k=5), measures="MRR", progress=False)
     retriever = InMemoryBM25Retriever(store, top_k=5)
     for _ in range(2):
-        alone = evaluate_pipeline(retriever, folder, measures="MRR", progress=False)
+        alone = evaluate_pipeline(folder, retriever, measures="MRR", progress=False)
         assert alone.values == expected.values
     wrapped = SuperComponent(pipeline=retrieving(store, top_k=5))
     concurrency = 1 if hasattr(haystack, "AsyncPipeline") else 2  # Haystack 2: of its own class
     result = evaluate_pipeline(
-        wrapped, folder, measures="MRR", progress=False, concurrency=concurrency
+        folder, wrapped, measures="MRR", progress=False, concurrency=concurrency
     )
     assert result.values == expected.values
     pipeline = Pipeline()
     pipeline.add_component("free", retriever)  # it is part of no pipeline any more
     with pytest.raises(SettingError, match="part of a pipeline already"):
-        evaluate_pipeline(retriever, folder)
+        evaluate_pipeline(folder, retriever)
 
 
 # Components inside components
@@ -534,7 +534,7 @@ def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(
         retriever=InMemoryEmbeddingRetriever(store), query_embedder=Letters()
     )
     with pytest.raises(SettingError, match="search/retriever searches by embedding"):
-        evaluate_pipeline(expanded(search), folder, progress=False)
+        evaluate_pipeline(folder, expanded(search), progress=False)
 
 
 def test_documents_without_an_embedding_among_others_are_counted(folder):
@@ -641,6 +641,8 @@ def test_documents_that_another_corpus_replaces_are_counted(folder, store, tmp_p
 
 def test_a_benchmark_says_what_a_pipeline_cannot_find(folder, store, tmp_path):
     store.delete_documents(["kettle"])
-    result = Benchmark(folder, {"bm25": retrieving(store)}, tmp_path / "out", measures="MRR").run()
+    result = Benchmark(
+        folder, {"bm25": retrieving(store)}, folder=tmp_path / "out", measures="MRR"
+    ).run()
     [warning] = result.warnings()
     assert "1 of 5 judged documents is not in the store" in warning

@@ -110,8 +110,10 @@ def _comparisons(data):
         "benchmark": partial(compare_benchmark, benchmark),
         "benchmark-hierarchical": partial(compare_benchmark, benchmark, "first", hierarchical=True),
         "agreement": partial(agree, runs["dl19"]["bm25"], runs["dl19"]["tas-b"]),
-        "gate": lambda: check_gate(compare(five, "bm25"), MEASURES),
-        "gate-non-inferior": lambda: check_gate(compare(five, "bm25"), MEASURES, non_inferior=True),
+        "gate": lambda: check_gate(compare(five, baseline="bm25"), MEASURES),
+        "gate-non-inferior": lambda: check_gate(
+            compare(five, baseline="bm25"), MEASURES, non_inferior=True
+        ),
     }
     for test in ("sign_flip", "t", "wilcoxon", "sign"):
         for correction in ("holm", "bonferroni", "benjamini-hochberg", "max-t", "tukey", "none"):
@@ -123,7 +125,9 @@ def _comparisons(data):
 
 def _differences(results, baseline, test, correction):
     """Return {pair: difference} of nDCG@10; their means are recorded with the usual test."""
-    comparison = compare(results, baseline, measures="nDCG@10", test=test, correction=correction)
+    comparison = compare(
+        results, baseline=baseline, measures="nDCG@10", test=test, correction=correction
+    )
     return {
         f"{difference.system}-{difference.against}": _plain(difference)
         for difference in comparison.differences

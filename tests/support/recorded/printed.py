@@ -288,7 +288,7 @@ def _in_python():
     printable = {
         "an EvaluationResult": results["half"],
         "a Comparison of all pairs": compare(results),
-        "slices": compare_slices(results, labels, "plain"),
+        "slices": compare_slices(results, labels, baseline="plain"),
         "a CheckpointCurve": checkpoint_curve(steps),
         "a comparison across data sets": compare_benchmark(benchmark),
         "an Agreement": agree(runs["bm25"], runs["half"]),

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     steps: str | Mapping[str, Step] | Sequence[str] = LAST_NUMBER,
-    *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
     alpha: float = 0.05,
     margin: float = 0.01,
     on: str = "error",

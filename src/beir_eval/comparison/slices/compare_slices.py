@@ -48,9 +48,9 @@ NO_LABEL = "(none)"
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     slices: Mapping[str, Any],
-    baseline: str | None = None,
-    *,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
+    baseline: str | None = None,
     test: str = "sign_flip",
     correction: str = "holm",
     alpha: float = 0.05,
@@ -117,7 +117,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     >>> runs["A"] = runs["B"] | {f"q{n}": {"a": 2, "x": 1} for n in range(8)}
     >>> results = {name: evaluate(qrels, run, ["MRR"], name=name) for name, run in runs.items()}
     >>> topics = {f"q{n}": "one" if n < 8 else "two" for n in range(16)}
-    >>> slices = compare_slices(results, topics, "B").slices
+    >>> slices = compare_slices(results, topics, baseline="B").slices
     >>> [(part.label, *(pair.verdict for pair in part.differences)) for part in slices]
     [('one', 'better'), ('two', 'undecided'), ('(none)',)]
     """

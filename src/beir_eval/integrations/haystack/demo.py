@@ -46,6 +46,6 @@ def evaluate_demo_pipelines(measures: Iterable[MeasureLike]) -> list[EvaluationR
 
     measure_list = list(measures)
     return [
-        evaluate_pipeline(pipeline, dataset, measures=measure_list, run_name=name, progress=False)
+        evaluate_pipeline(dataset, pipeline, measures=measure_list, name=name, progress=False)
         for name, pipeline in (("haystack bm25", plain), ("haystack bm25 + titles", fused))
     ]

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 
 def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
-    pipeline: Any,
     dataset: Dataset | str | Path,
-    *,
+    pipeline: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
     rel: float | None = None,
     inputs: Inputs | None = None,
     documents_from: str | None = None,
-    run_name: str = "pipeline",
+    name: str = "pipeline",
     concurrency: int = 1,
     limit: int | None = None,
     save_run: str | Path | None = None,
@@ -62,8 +62,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     failed with ``on_error="missing"``.
 
     Args:
-        pipeline: a pipeline over a document store that holds the corpus (see ``index``).
         dataset: a ``Dataset``, or its folder.
+        pipeline: a pipeline over a document store that holds the corpus (see ``index``).
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
             5, 10, 100 and 1000. The pipeline's ``top_k`` determines the depth of the rankings.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
@@ -76,7 +76,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
             function.
         documents_from: the output with the ranked documents, as "component.output". By default,
             the one list of Documents from which the pipeline makes no other list of Documents.
-        run_name: the name of the run in tables and reports.
+        name: the name of the run in tables and reports.
         concurrency: how many queries run at a time. More than 1 needs a pipeline with
             ``run_async``: any pipeline of Haystack 3, an AsyncPipeline of Haystack 2.
         limit: evaluate only this many queries, the first that have a text; None for all.
@@ -133,8 +133,8 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     """
     if not isinstance(dataset, (Dataset, str, Path)) and hasattr(dataset, "graph"):
         msg = (
-            f"a data set is a Dataset or its folder, not {type(dataset).__name__}; the pipeline "
-            "comes first: evaluate_pipeline(pipeline, dataset)"
+            f"a data set is a Dataset or its folder, not {type(dataset).__name__}; it comes "
+            "first: evaluate_pipeline(dataset, pipeline)"
         )
         raise SettingError(msg)
 
@@ -159,7 +159,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         on_error=on_error,
         save_run=save_run,
         fresh=fresh,
-        run_name=run_name,
+        name=name,
         rel=rel,
         limit=limit,
         keep_top=keep_top,
@@ -252,7 +252,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         save_run: likewise.
         fresh: likewise.
         rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
-        evaluation: ``run_name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
+        evaluation: ``name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
     """
     calls: list[Retrieved] = []
 

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
-    pipeline: Any,
     dataset: Dataset | str | Path,
-    *,
+    pipeline: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
     rel: float | None = None,
     inputs: Inputs | None = None,
     documents_from: str | None = None,
-    run_name: str = "pipeline",
+    name: str = "pipeline",
     concurrency: int = 1,
     limit: int | None = None,
     save_run: str | Path | None = None,
@@ -74,14 +74,14 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     is one stage.
 
     Args:
-        pipeline: as for ``evaluate_pipeline``.
-        dataset: likewise.
+        dataset: as for ``evaluate_pipeline``.
+        pipeline: likewise.
         measures: the measures, or their names; by default nDCG@10. Verdicts are on the first.
         rel: as for ``evaluate_pipeline``.
         inputs: likewise.
         documents_from: the output of the last stage; by default as for ``evaluate_pipeline``. An
             output of answers stands for the documents that they cite.
-        run_name: likewise.
+        name: likewise.
         concurrency: likewise. With more than 1 the seconds of a component contain waiting, so they
             do not stand beside verdicts.
         limit: likewise.
@@ -135,7 +135,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         on_error=on_error,
         save_run=save_run,
         fresh=fresh,
-        run_name=run_name,
+        name=name,
         limit=limit,
         keep_top=0,
         fingerprint=False,

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
-    retriever: Any,
     dataset: Dataset | str | Path,
-    *,
+    retriever: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
     rel: float | None = None,
-    run_name: str = "retriever",
+    name: str = "retriever",
     concurrency: int = 1,
     timeout: float | None = None,
     retries: int = 0,
@@ -58,14 +58,14 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     is set), and queries that failed with ``on_error="missing"``.
 
     Args:
+        dataset: a ``Dataset``, or its folder.
         retriever: a retriever of LangChain, or any other ``Runnable`` that returns a list of
             Documents for a text, over a store that holds the corpus.
-        dataset: a ``Dataset``, or its folder.
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
             5, 10, 100 and 1000. The retriever determines the depth of the rankings.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
             state it; as in ``evaluate``.
-        run_name: the name of the run in tables and reports.
+        name: the name of the run in tables and reports.
         concurrency: how many queries run at a time.
         timeout: the seconds after which an attempt to answer a query fails; None for no limit. A
             retriever without an asynchronous method of its own runs in threads, which cannot be
@@ -130,7 +130,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     )
     made_by = {"documents_go_by": " + ".join(names.fields)}
     evaluation = {
-        "run_name": run_name,
+        "name": name,
         "rel": rel,
         "limit": limit,
         "keep_top": keep_top,

@@ -34,12 +34,12 @@ _SOURCE = "ref_doc_id"
 
 
 def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
-    retriever: Any,
     dataset: Dataset | str | Path,
-    *,
+    retriever: Any,
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
+    *,
     rel: float | None = None,
-    run_name: str = "retriever",
+    name: str = "retriever",
     concurrency: int = 1,
     timeout: float | None = None,
     retries: int = 0,
@@ -60,13 +60,13 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
     with ``on_error="missing"``.
 
     Args:
-        retriever: a ``BaseRetriever`` of LlamaIndex over an index that holds the corpus.
         dataset: a ``Dataset``, or its folder.
+        retriever: a ``BaseRetriever`` of LlamaIndex over an index that holds the corpus.
         measures: what to compute; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3,
             5, 10, 100 and 1000. The retriever determines the depth of the rankings.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
             state it; as in ``evaluate``.
-        run_name: the name of the run in tables and reports.
+        name: the name of the run in tables and reports.
         concurrency: how many queries run at a time.
         timeout: the seconds after which an attempt to answer a query fails; None for no limit. A
             retriever without an asynchronous method of its own runs in threads, which are left
@@ -135,7 +135,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         "documents_go_by": _SOURCE if by_source else " + ".join(names.fields),
     }
     evaluation = {
-        "run_name": run_name,
+        "name": name,
         "rel": rel,
         "limit": limit,
         "keep_top": keep_top,

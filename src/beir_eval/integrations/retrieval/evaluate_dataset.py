@@ -28,7 +28,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None,
     *,
     what: str,
-    run_name: str,
+    name: str,
     limit: int | None,
     keep_top: int,
     fingerprint: bool,
@@ -44,7 +44,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; None for the default measures.
         what: what messages call the retriever, such as "pipeline".
-        run_name: the name of the run.
+        name: the name of the run.
         limit: how many queries, the first that have a text; None for all.
         keep_top: how many of the best documents of each query the result keeps.
         fingerprint: whether the result has the SHA-256 hashes of judgements and run.
@@ -63,7 +63,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
         raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
-    check_name("run_name", run_name)
+    check_name("name", name)
     queries = first_queries(data, limit, what)
     qrels = evaluated_judgements(data, limit, what)
     evaluator = Evaluator(
@@ -75,12 +75,12 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         fingerprint=fingerprint,
     )
     problems = () if look_ahead is None else tuple(look_ahead(qrels.select(queries)))
-    _warn_of(problems, run_name)
+    _warn_of(problems, name)
     retrieved = retrieve(queries)
     run, retrieval = retrieved.run, retrieved.retrieval
-    _warn_of(retrieval.problems, run_name)
+    _warn_of(retrieval.problems, name)
     problems += retrieval.problems
-    result = evaluate_without_warning(evaluator, run, run_name)
+    result = evaluate_without_warning(evaluator, run, name)
     problem = no_overlap_message(
         run,
         qrels,
@@ -91,15 +91,15 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     if problem is not None:
         warn_caller(problem)
     else:
-        warn_of_content(result, run_name)
+        warn_of_content(result, name)
     update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
     retrieval = retrieval.model_copy(update=update)
     return result.model_copy(update={"retrieval": retrieval})
 
 
-def _warn_of(problems: Iterable[RetrievalProblem], run_name: str) -> None:
+def _warn_of(problems: Iterable[RetrievalProblem], name: str) -> None:
     for problem in problems:
-        warn_caller(f"{run_name}: {problem.sentence}")
+        warn_caller(f"{name}: {problem.sentence}")
 
 
 def parent_advice(

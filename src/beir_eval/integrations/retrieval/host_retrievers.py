@@ -74,7 +74,7 @@ def evaluate_host_retriever(  # noqa: PLR0913, PLR0917 - what the hosts pass on
         measures: what to compute; None for the default measures.
         settings: how the queries are run.
         made_by: what identifies the retriever and the settings of documents.
-        evaluation: ``run_name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``.
+        evaluation: ``name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``.
     """
 
     def origin() -> Origin:
