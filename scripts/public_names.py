@@ -2,7 +2,8 @@
 
     python scripts/public_names.py              print the names
     python scripts/public_names.py --record     write them to tests/support/recorded
-    python scripts/public_names.py --since REV  what the revision had and CHANGELOG.md does not name
+    python scripts/public_names.py --since REV  what the revision had and CHANGELOG.md does not
+                                                name, and every stable name that is gone
 
 The names are those that the packages export, the public members of their classes, and the arguments
 of their functions. A test compares them with those recorded at the last release; before the first
@@ -69,7 +70,7 @@ def main() -> None:
     if options.record:
         RECORDED.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     elif options.since:
-        missing = unnamed(names_of_revision(options.since), names)
+        missing = missing_names(names_of_revision(options.since), names)
         print(*missing, sep="\n")
         sys.exit(1 if missing else 0)
     else:
@@ -163,6 +164,20 @@ def unnamed(before: Iterable[str], now: Iterable[str]) -> list[str]:
     # The arguments of a function go with it.
     gone = {name for name in gone if name.partition("(")[0] not in gone - {name}}
     return sorted(name for name in gone if re.findall(r"\w+", name)[-1] not in words)
+
+
+def stable_names() -> list[str]:
+    """Return the names that docs/stability.md calls stable, with the name of the package."""
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    table = page.partition("| stable |")[2].partition("\n\n")[0].partition("|---|---|")[2]
+    return [f"beir_eval.{name}" for name in re.findall(r"`([\w.]+)`", table)]
+
+
+def missing_names(before: Iterable[str], now: Iterable[str]) -> list[str]:
+    """Return the names that are gone and may not be: see docs/stability.md."""
+    before, now = set(before), set(now)
+    stable = {name for name in before - now if name.partition("(")[0] in {*stable_names()}}
+    return sorted(stable.union(unnamed(before, now)))
 
 
 if __name__ == "__main__":

@@ -90,7 +90,9 @@ def calls_by_name():
             draws=100,
         ),
         "compare_runs": lambda f: f(QRELS, dict(RUNS), ["MRR"], draws=100),
-        "compare_slices": lambda f: f(results, dict.fromkeys(QRELS, "all"), "step 1", draws=100),
+        "compare_slices": lambda f: f(
+            results, dict.fromkeys(QRELS, "all"), baseline="step 1", draws=100
+        ),
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
@@ -251,7 +253,7 @@ sys.modules["haystack"] = None
 from beir_eval import Benchmark
 from beir_eval.datasets import demo
 systems = {{"file": demo.RUNS[0], "empty": lambda queries, corpus: {{q: {{}} for q in queries}}}}
-result = Benchmark({{"demo": demo.FOLDER}}, systems, {str(tmp_path)!r}, measures="MRR").run()
+result = Benchmark({{"demo": demo.FOLDER}}, systems, "MRR", folder={str(tmp_path)!r}).run()
 assert not result.failures, result.failures
 """
     assert haystack_files(loaded_by(code)) == set()

@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from beir_eval.datasets import demo
 from beir_eval.measures import definitions
 
 SOURCE = Path(beir_eval.__file__).parent
+#: Files as this and earlier releases saved them: what_layout.json.
+LAYOUTS = Path(__file__).parent / "support" / "layouts"
 
 
 def test_the_public_names_exist_and_are_listed_once():
@@ -182,3 +185,33 @@ def test_the_changelog_names_every_public_name_that_is_gone(monkeypatch):
         "beir_eval.compare(vanished)",
     ]
     assert public_names.unnamed([*now, *gone], now) == [gone[2], gone[0]]
+
+
+def test_stable_names_are_public_and_at_most_sixty(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "scripts"))
+    public_names = import_module("public_names")
+    stable, now = public_names.stable_names(), set(public_names.public_names())
+    assert 30 < len(stable) <= 60
+    unknown = public_names.unknown_members(stable)
+    assert set(stable) - now - unknown == set()
+    # A stable name that is gone is reported even if the changelog names it; its arguments too.
+    without = now - {"beir_eval.evaluate", "beir_eval.compare(measures)"}
+    missing = public_names.missing_names(now, without)
+    assert {"beir_eval.evaluate", "beir_eval.compare(measures)"} <= set(missing)
+
+
+@pytest.mark.parametrize("path", sorted(LAYOUTS.iterdir()), ids=lambda path: path.name)
+def test_a_file_of_every_released_layout_is_read(path):
+    kind = path.name.partition("_")[0]
+    if kind == "ledger":
+        ledger = beir_eval.Ledger.open(path)
+        assert [look.verdict for look in ledger.looks] == ["worse"]
+        return
+    saved = {"result": beir_eval.EvaluationResult, "comparison": beir_eval.Comparison}[kind]
+    content = json.loads(path.read_text())
+    loaded = saved.load(path)
+    assert content["schema_version"] == loaded.schema_version
+    if kind == "result":
+        assert loaded["nDCG@10"] == content["means"]["nDCG@10"]["value"]
+    else:
+        assert loaded.difference("nDCG@10", "bm25-plain").verdict == "worse"

@@ -407,7 +407,7 @@ def backwards(queries, corpus):
 
 sets = [Path(sys.argv[1], name) for name in ("one", "two", "three")]
 systems = {"forwards": forwards, "backwards": backwards}
-print(Benchmark(sets, systems, sys.argv[2], measures=MEASURES).run().to_markdown())
+print(Benchmark(sets, systems, MEASURES, folder=sys.argv[2]).run().to_markdown())
 if "wait to be killed" in sys.argv:
     threading.Event().wait()
 """

@@ -82,10 +82,10 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         results: a ``BenchmarkResult``, or {system: {data set: result}}. A result is an
             ``EvaluationResult``, or a list of those of several repeats, whose scores are averaged
             by query.
-        baseline: the system that all others are compared with; by default all pairs are compared.
         measure: the measure, or its name in any spelling that ``parse`` reads. It must be a mean
             over queries, and not one of what is unjudged (Hole, RBP_residual). Of a custom measure
             for which lower is better, the best system is the one with the lowest average.
+        baseline: the system that all others are compared with; by default all pairs are compared.
         hierarchical: whether all statements are about other data sets like these, not about these
             data sets; needs five data sets or more. With five no difference is significant at
             alpha = .05, since the smallest p is .0625.

@@ -69,10 +69,10 @@ class Benchmark:
             the checkpoint, or a function that returns one), else by its name here, the name of its
             class or function, and its code with the own modules that it imports. What a reused run
             is read from, and when it was saved, is a warning of its result.
-        folder: the folder of runs, results and logs: ``<folder>/<data set>/<system>/``.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.
+        folder: the folder of runs, results and logs: ``<folder>/<data set>/<system>/``.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
             state it; as in ``evaluate``. Tables then list MAP as MAP(rel=2).
         top_k: how many documents a BEIR retriever returns. Other systems do not use

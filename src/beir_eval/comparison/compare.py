@@ -95,12 +95,12 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             each query, and their spread is reported. Results of ``evaluate`` and of
             ``EvaluationResult.from_scores`` can be compared with each other; settings and qrels of
             the latter are not known, which the notes say.
-        baseline: the name of the system that all others are compared with; None compares all pairs
-            of systems.
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``
             values. None takes all measures that every result holds, if they are means over queries
             and do not measure what is unjudged (Hole, RBP_residual). Of a custom measure for which
             lower is better, the better system is the one with the lower mean.
+        baseline: the name of the system that all others are compared with; None compares all pairs
+            of systems.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
             state it: rel=2 compares MAP(rel=2) where MAP would be compared. It selects among the
             measures that the results hold, and computes none.

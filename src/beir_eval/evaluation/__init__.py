@@ -11,9 +11,9 @@ the wrong order); ``validation`` (checks of a result that was loaded from a file
 (several results in one output); ``tables`` (their means, as text and LaTeX); ``answers`` (ranked
 answers against gold answers); ``answer_measures`` (one answer a question).
 
-Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``Provenance``,
-``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments`` and
-``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
+Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
+``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``
+and ``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``,
 ``answer_scores``, ``read_gold_answers``;
 ``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
@@ -27,6 +27,7 @@ from beir_eval.evaluation.evaluator import Evaluator, evaluate
 from beir_eval.evaluation.records import (
     Conventions,
     Counted,
+    MeasureMean,
     Provenance,
     Retrieval,
     RetrievalProblem,
@@ -54,6 +55,7 @@ __all__ = [
     "Counted",
     "EvaluationResult",
     "Evaluator",
+    "MeasureMean",
     "Provenance",
     "Retrieval",
     "RetrievalProblem",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -16,6 +17,20 @@ from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_pa
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureMean:
+    """The mean of a measure, and how many queries are behind it.
+
+    Attributes:
+        value: the mean (for ``num_*`` the sum, for gm_map the geometric mean); None if no query has
+            a score.
+        queries: the number of queries that have a score.
+    """
+
+    value: float | None
+    queries: int
 
 
 class Conventions(BaseModel):

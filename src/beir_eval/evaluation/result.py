@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
@@ -32,7 +32,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
-from beir_eval.evaluation.records import Counted, Provenance, Retrieval
+from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
@@ -100,6 +100,14 @@ class EvaluationResult(Shown, Saved):
     )
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
     retrieval: Annotated[Retrieval | None, Field(repr=False)] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_means(cls, content: Any) -> Any:
+        """Return the content of a file without the means, which follow from the scores."""
+        if isinstance(content, dict) and "means" in content:
+            return {name: value for name, value in content.items() if name != "means"}
+        return content
 
     @model_validator(mode="after")
     def _check_shapes(self) -> EvaluationResult:
@@ -333,6 +341,16 @@ class EvaluationResult(Shown, Saved):
     def _means(self) -> dict[str, float]:
         """``aggregate``, computed once; not to be changed."""
         return self._aggregates(self.values.array)
+
+    @computed_field(repr=False)  # type: ignore[prop-decorator]
+    @property
+    def means(self) -> dict[str, MeasureMean]:
+        """{measure: ``aggregate`` and ``num_scored`` of it}, which saved files hold too."""
+        queries = self.num_scored
+        return {
+            measure: MeasureMean(None if math.isnan(mean) else mean, queries[measure])
+            for measure, mean in self._means.items()
+        }
 
     @property
     def num_queries(self) -> int:

@@ -55,14 +55,14 @@ def validate(  # noqa: PLR0913 - one keyword an input
             checked too; or a ``Dataset``, ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe.
         runs: the path of a run or a list of paths; or {name: run}, where a run is a path, a
             ``Run``, {query_id: {doc_id: score}} or a dataframe; or one of these runs.
+        measures: the measures that the runs are for, as for ``evaluate``: their largest cutoff is
+            compared with the depth of the runs.
         corpus: the documents: a ``Corpus``, the path of a JSON-lines file, {doc_id: text} or
             {doc_id: {"title", "text"}}; by default those of the data set.
         queries: {query_id: text} or the path of a JSON-lines file; by default those of the data
             set.
         split: the split of a data-set folder; by default the official one of a BEIR data set, or
             "test".
-        measures: the measures that the runs are for, as for ``evaluate``: their largest cutoff is
-            compared with the depth of the runs.
         format: the name of the format of the run files, as for ``read_run``; None detects it.
         qrels_format: the name of the format of the judgements, as for ``read_qrels``; None detects
             it.

@@ -411,7 +411,7 @@ def test_an_object_that_is_no_data_set_is_refused(wrong):
 
 
 def test_a_data_set_before_the_pipeline_is_answered_with_the_right_call(dataset):
-    with pytest.raises(SettingError, match=r"evaluate_pipeline\(pipeline, dataset\)"):
+    with pytest.raises(SettingError, match=r"evaluate_pipeline\(dataset, pipeline\)"):
         evaluate_pipeline(retrieving(), load_dataset(dataset))
 
 

@@ -256,7 +256,7 @@ PIPELINE = """
     pipeline.connect("fixed.documents", "ranker.documents")
     print("unrelated")
     result = evaluate_pipeline(
-        pipeline, "capitals", measures=["MRR"], save_run="run.trec", check_saved=0, progress=False
+        "capitals", pipeline, measures=["MRR"], save_run="run.trec", check_saved=0, progress=False
     )
     print(result.retrieval.reused[0].answers if result.retrieval.reused else "fresh")
 """
@@ -348,7 +348,7 @@ from unittest import mock
 from beir_eval.core.own_code import code_of
 import beir_eval.integrations.haystack as host
 codes = []
-def record(pipeline, *_, **__):
+def record(_, pipeline, *__, **___):
     codes.append(code_of([component for _, component in pipeline.walk()]).own)
     raise SystemExit
 for folder in FOLDERS:

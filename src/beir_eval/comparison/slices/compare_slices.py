@@ -75,10 +75,10 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
             (use ``cut`` for other edges, and text for numbers that are labels). Slices are listed
             in the order in which their labels first occur in the column; queries without a label
             form the slice "(none)".
-        baseline: the name of the system with which all others are compared; None compares all
-            pairs.
         measures: the measures to compare; by default all that every result contains and that are
             means over queries for which more is better.
+        baseline: the name of the system with which all others are compared; None compares all
+            pairs.
         test: "sign_flip" (randomisation test of the mean difference), "t" (paired t test),
             "wilcoxon" or "sign".
         correction: the correction over all slices of all columns and all pairs of systems, for each
