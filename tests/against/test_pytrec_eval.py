@@ -1,7 +1,10 @@
 """Every per-query value equals that of trec_eval 9, through pytrec_eval, to the last bit."""
 
+import importlib.metadata
+import importlib.util
 import math
 import random
+from pathlib import Path
 
 import pytest
 import pytrec_eval
@@ -248,3 +251,11 @@ def test_the_number_of_set_f_is_the_square_of_beta(squared):
     name = f"set_F.{squared}"
     expected = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)["q"]["set_F"]
     assert evaluate(qrels, run, [name])[name] == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_wheel_states_mit_and_holds_a_header_that_does_not():
+    metadata = importlib.metadata.metadata("pytrec-eval-terrier")
+    assert "License :: OSI Approved :: MIT License" in metadata.get_all("Classifier")
+    compiled = Path(importlib.util.find_spec("pytrec_eval_ext").origin).read_bytes()
+    words = b" ".join(compiled.split())
+    assert b"use and modification of this file for research, non-commercial purposes" in words

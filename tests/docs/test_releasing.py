@@ -1,0 +1,46 @@
+"""What a release needs: notes of a version, pinned actions, links that lead somewhere."""
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def scripts(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    return import_module
+
+
+def test_the_notes_of_a_version_are_its_section_of_the_changelog(scripts):
+    notes_of = scripts("release_notes").notes_of
+    changelog = "# Changelog\n\n## [0.2.0] - 2026\n\n- b\n\n## [0.1.0]\n\n### Added\n\n- a\n"
+    assert notes_of("0.2.0", changelog) == "- b"
+    assert notes_of("0.1.0", changelog) == "### Added\n\n- a"
+    with pytest.raises(SystemExit, match=r"no section for 0\.3\.0"):
+        notes_of("0.3.0", changelog)
+
+
+def test_actions_are_pinned_to_the_commit_of_their_tag_once(scripts, monkeypatch):
+    pin_actions = scripts("pin_actions")
+    commit = "a" * 40
+    monkeypatch.setattr(pin_actions, "commit_of", lambda *_: commit)
+    text = f"- uses: actions/checkout@v4\n- uses: a/b/c@release/v1\n- uses: a/b@{commit} # v1\n"
+    pinned = pin_actions.USES.sub(pin_actions._pinned, text)
+    assert pinned.splitlines() == [
+        f"- uses: actions/checkout@{commit} # v4",
+        f"- uses: a/b/c@{commit} # release/v1",
+        f"- uses: a/b@{commit} # v1",
+    ]
+    assert pin_actions.USES.sub(pin_actions._pinned, pinned) == pinned
+
+
+@pytest.mark.parametrize("page", ["README.md", "llms.txt", "RELEASING.md", "conformance/README.md"])
+def test_links_of_pages_outside_of_docs_lead_to_files(page):
+    links = re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", (ROOT / page).read_text())
+    assert links
+    for link in links:
+        assert ((ROOT / page).parent / link).exists(), link
