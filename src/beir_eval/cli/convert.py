@@ -37,7 +37,7 @@ def convert(  # noqa: PLR0913 - one parameter per option
     ] = False,
     read_as: Annotated[
         str | None,
-        typer.Option("--from", help="The format of SOURCE, if it is to be stated.", metavar="NAME"),
+        typer.Option("--from", help="The format of SOURCE; by default detected.", metavar="NAME"),
     ] = None,
     write_as: Annotated[
         str | None,

@@ -173,12 +173,12 @@ class FileOptions(ColumnOptions):
         "The split of a data-set folder; by default BEIR's official one, or test.", metavar="NAME"
     )
     run_format: str | None = option(
-        "The format of the run files, if it is to be stated.",
+        "The format of the run files; by default detected.",
         "--format",
         choices=[row.name for row in RUN_FORMATS.formats],
     )
     qrels_format: str | None = option(
-        "The format of the judgements, if it is to be stated.",
+        "The format of the judgements; by default detected.",
         choices=[row.name for row in QRELS_FORMATS.formats],
     )
 

@@ -136,10 +136,10 @@ class ComparisonSettings:
         "interval": "The intervals of the differences.",
         "alpha": "The level of the verdicts.",
         "margin": "The smallest difference that matters.",
-        "on": "Systems with different queries.",
+        "on": "If systems cover different queries.",
         "draws": "How many sign vectors the test draws.",
         "rng": "The seed of the random draws.",
-        "repeats": "What the repeats are.",
+        "repeats": "Whether repeats are a sample of trainings or fixed.",
     }
     #: The defaults that depend on systems and test, in words; the keyword is then None.
     DEPENDENT_DEFAULTS: ClassVar[Mapping[str, str]] = {
