@@ -410,9 +410,11 @@ def test_an_object_that_is_no_data_set_is_refused(wrong):
         index(Document(content="x") if wrong is None else 7, InMemoryDocumentStore())
 
 
-def test_a_data_set_before_the_pipeline_is_answered_with_the_right_call(dataset):
-    with pytest.raises(SettingError, match=r"evaluate_pipeline\(dataset, pipeline\)"):
-        evaluate_pipeline(retrieving(), load_dataset(dataset))
+def test_the_data_set_and_the_pipeline_are_told_apart_in_either_order(dataset):
+    pipeline = retrieving()
+    first = evaluate_pipeline(load_dataset(dataset), pipeline, "MRR")
+    for data in (dataset, str(dataset), load_dataset(dataset)):
+        assert evaluate_pipeline(pipeline, data, "MRR").values == first.values
 
 
 def test_results_of_pipelines_on_different_queries_are_answered_with_a_remedy_that_exists(dataset):

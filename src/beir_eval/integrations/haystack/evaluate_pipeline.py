@@ -16,7 +16,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
+from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
@@ -131,13 +131,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         BeirEvalWarning: no retrieved document is judged for its query, or hardly any, and the ids
             of retrieved and judged documents differ; or documents lack the field ``collapse``.
     """
-    if not isinstance(dataset, (Dataset, str, Path)) and hasattr(dataset, "graph"):
-        msg = (
-            f"a data set is a Dataset or its folder, not {type(dataset).__name__}; it comes "
-            "first: evaluate_pipeline(dataset, pipeline)"
-        )
-        raise SettingError(msg)
-
+    dataset, pipeline = dataset_first(dataset, pipeline)
     retriever = PipelineRetriever(
         pipeline,
         inputs=inputs,

@@ -19,7 +19,10 @@ from beir_eval.integrations.haystack.evaluate_pipeline import (
 )
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.integrations.retrieval.evaluate_dataset import evaluated_judgements
+from beir_eval.integrations.retrieval.evaluate_dataset import (
+    dataset_first,
+    evaluated_judgements,
+)
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
@@ -110,6 +113,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         SettingError: a component replaces Haystack's tracer in each run, so that its stages cannot
             be seen.
     """
+    dataset, pipeline = dataset_first(dataset, pipeline)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     retriever = PipelineRetriever(
         pipeline,

@@ -15,6 +15,7 @@ from beir_eval.integrations.retrieval.documents import (
     RetrievedDocument,
     parents_in,
 )
+from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first
 from beir_eval.integrations.retrieval.host_retrievers import (
     answer_from_documents,
     evaluate_host_retriever,
@@ -112,6 +113,7 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         BeirEvalWarning: no retrieved document is judged for its query, or hardly any, and the ids
             of retrieved and judged documents differ.
     """
+    dataset, retriever = dataset_first(dataset, retriever)
     if not isinstance(retriever, BaseRetriever):
         msg = (
             f"a retriever of LlamaIndex was expected, not {type(retriever).__name__}; "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
+
+
+def dataset_first(dataset: Any, retriever: Any) -> tuple[Any, Any]:
+    """Return a data set and what is run on it, whichever of the two comes first in a call.
+
+    Other tools name the pipeline first, and the types tell the two apart.
+    """
+    kinds = (Dataset, str, Path)
+    if isinstance(retriever, kinds) and not isinstance(dataset, kinds):
+        return retriever, dataset
+    return dataset, retriever
 
 
 def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
