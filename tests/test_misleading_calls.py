@@ -113,7 +113,13 @@ CALLS = [
         "pass doc_ids=[document.doc_id for document in doc_ids]",
     ),
     (lambda: from_arrays(ids=SCORES, scores=ROWS), "the first argument is the ids, the second the"),
+    (
+        lambda: Run.from_rankings([["a"], ["b"]]),
+        "rankings must be {query_id: [doc_id, …]}, not list",
+    ),
+    (lambda: Run.from_rankings("run.trec"), "read_run(path) reads a file"),
     # Comparisons
+    (lambda: compare(RESULTS, "A"), "'A' is a system, not a measure"),
     (lambda: compare(*RESULTS), "one argument, a list: compare([a, b])"),
     (
         lambda: compare(RESULTS, baseline=RESULTS[1]),

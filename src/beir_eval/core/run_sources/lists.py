@@ -204,6 +204,12 @@ def source_from_columns(
 
 def source_from_rankings(rankings: Mapping[Any, Iterable[Any]]) -> ColumnSource:
     """Return the source of {query_id: [doc_id, …]}, checked (see ``Run.from_rankings``)."""
+    if not hasattr(rankings, "values"):
+        msg = (
+            f"rankings must be {{query_id: [doc_id, …]}}, not {type(rankings).__name__}; "
+            "read_run(path) reads a file"
+        )
+        raise RunError(msg)
     checked_rankings: list[list[str]] = []
     query_ids = checked_query_ids(rankings, "run", RunError)
     for query_id, ranking in zip(query_ids, rankings.values(), strict=True):
