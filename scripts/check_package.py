@@ -127,7 +127,7 @@ from beir_eval import load_dataset
 from beir_eval.datasets import demo
 from beir_eval.integrations.langchain import evaluate_retriever
 retriever = RunnableLambda(lambda text: [Document("bees", id="d1")])
-result = evaluate_retriever(retriever, load_dataset(demo.FOLDER), measures="MRR@10", limit=2)
+result = evaluate_retriever(load_dataset(demo.FOLDER), retriever, "MRR@10", limit=2)
 assert len(result.query_ids) == 2
 """,
     "mlflow": EVALUATE
@@ -191,7 +191,7 @@ import subprocess, sys
 from pathlib import Path
 command = Path(sys.executable).with_name("beir-eval")
 subprocess.run([command, "--help"], check=True)
-subprocess.run([command, "measures", "nDCG"], check=True)
+subprocess.run([command, "list", "measures", "nDCG"], check=True)
 """,
     "all": """
 import subprocess, sys
