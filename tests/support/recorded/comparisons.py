@@ -108,7 +108,9 @@ def _comparisons(data):
             checkpoint_curve, {name: dl19[name] for name in trained}, steps=trained
         ),
         "benchmark": partial(compare_benchmark, benchmark),
-        "benchmark-hierarchical": partial(compare_benchmark, benchmark, "first", hierarchical=True),
+        "benchmark-hierarchical": partial(
+            compare_benchmark, benchmark, baseline="first", hierarchical=True
+        ),
         "agreement": partial(agree, runs["dl19"]["bm25"], runs["dl19"]["tas-b"]),
         "gate": lambda: check_gate(compare(five, baseline="bm25"), MEASURES),
         "gate-non-inferior": lambda: check_gate(
