@@ -101,9 +101,9 @@ def _comparisons(data):
             missing="skip",
             on="intersection",
         ),
-        "dl19-repeats": partial(compare, {"gpt35": repeats, "bm25": dl19["bm25"]}, "bm25"),
+        "dl19-repeats": partial(compare, {"gpt35": repeats, "bm25": dl19["bm25"]}, baseline="bm25"),
         "scifact-all": partial(compare, scifact),
-        "slices": partial(compare_slices, five, odd, "bm25"),
+        "slices": partial(compare_slices, five, odd, baseline="bm25"),
         "checkpoints": partial(
             checkpoint_curve, {name: dl19[name] for name in trained}, steps=trained
         ),
