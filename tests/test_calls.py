@@ -45,7 +45,7 @@ SIGNATURES = {
     for name, value in FUNCTIONS.items()
     if name[0].islower() or name in {"Evaluator", "Benchmark"}
 }
-#: Their first argument is a file that they write, or the function of Haystack's own harness.
+#: The first argument is the file that is written; the names are those of Haystack's own class.
 EXCEPTIONS = {"to_evaluation_run_result", "write_report"}
 
 

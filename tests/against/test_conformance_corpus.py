@@ -45,6 +45,7 @@ sys.exit(run.main(sys.argv[3], sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 @pytest.mark.parametrize("column", TOOLS)
 def test_each_tool_is_as_in_its_own_column(column):

@@ -253,6 +253,7 @@ def test_the_number_of_set_f_is_the_square_of_beta(squared):
     assert evaluate(qrels, run, [name])[name] == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.peers
 def test_the_wheel_states_mit_and_holds_a_header_that_does_not():
     metadata = importlib.metadata.metadata("pytrec-eval-terrier")
     assert "License :: OSI Approved :: MIT License" in metadata.get_all("Classifier")

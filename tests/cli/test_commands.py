@@ -329,6 +329,11 @@ def test_markup_in_names_is_printed_as_text(files):
     assert "[bold]x[red]" in run("evaluate", files / "qrels.trec", path, "-m", "RR").output
 
 
+def test_a_remedy_names_only_options_that_the_command_has():
+    assert "did you mean --measure" in run("evaluate", "a", "b", "--metric", "MRR").stderr
+    assert "--measure" not in run("retrieve", "a", "--metric", "MRR").output
+
+
 def test_the_measures_are_listed_and_explained():
     listed = run("list", "measures")
     for name in ("nDCG", "R_cap", "RBP_residual", "num_nonrel_judged_ret"):

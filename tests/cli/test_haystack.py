@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 
@@ -22,6 +24,7 @@ from typer.testing import CliRunner
 
 from beir_eval import read_run
 from beir_eval.cli.app import app
+from beir_eval.cli.commands import EXAMPLES
 from beir_eval.comparison import Comparison
 from beir_eval.comparison.stages import StagedResult
 from beir_eval.datasets import demo
@@ -57,6 +60,14 @@ def run(*arguments):
 
 def output_of(result):
     return " ".join(result.output.split())
+
+
+def test_the_example_of_the_help_text_runs(pipeline_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(demo.FOLDER, tmp_path / "path" / "to" / "scifact")
+    result = RUNNER.invoke(app, shlex.split(EXAMPLES["haystack"])[1:])
+    assert result.exit_code == 0, result.output
+    assert "bm25" in result.stdout
 
 
 def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_path):

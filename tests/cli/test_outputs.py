@@ -56,7 +56,7 @@ def test_the_ending_names_the_format_or_the_format_is_stated(folder):
         ("evaluate", "a.xml", "as in -o html=a.xml"),
         ("evaluate", "a", "as in -o html=a"),
         ("evaluate", "queries=a.csv", ""),
-        ("evaluate", "json=", "--output has an empty value"),
+        ("evaluate", "json=", "a file was expected behind ="),
         ("evaluate", "-", "- is not the name of an output"),
         ("evaluate", "csv=-", "- is not the name of an output"),
         ("compare", "a.parquet", "queries=FILE"),
@@ -72,7 +72,7 @@ def test_a_file_of_no_format_of_the_command_is_refused_with_what_to_write(
         return
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert words.replace("--output has an empty value", "a file was expected") in result.stderr
+    assert words in result.stderr
     assert not list(folder.iterdir())
 
 
@@ -99,7 +99,7 @@ def _write_inputs(folder):
         assert run("evaluate", "qrels.trec", file, "-o", f"{name}.json").exit_code == 0
 
 
-#: The examples that the tests of their commands run, against a server and with Haystack.
+#: Those of these two run in the tests of their commands, with Haystack and against a server.
 ELSEWHERE = {"haystack", "retrieve"}
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import sys
 import threading
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from beir_eval import load_dataset, read_run
 from beir_eval.cli.app import app
+from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
 from beir_eval.integrations.retrieval import json_hits, query_runner
 from time_limit import time_limit
@@ -98,6 +100,21 @@ def write_queries(folder, queries):
     rows = "".join(f"{name}\ta\t1\n" for name in queries)
     (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     return folder
+
+
+def test_the_example_of_the_help_text_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(demo.FOLDER, tmp_path / "scifact")
+
+    def respond(text, _):
+        hits = [{"document_id": doc_id} for doc_id, _ in HITS[text]]
+        return 200, json.dumps({"data": {"hits": hits}}).encode()
+
+    with serving(respond) as (url, _):
+        example = EXAMPLES["retrieve"].replace("http://localhost:8080", url.partition("/search")[0])
+        result = RUNNER.invoke(app, shlex.split(example)[1:])
+    assert result.exit_code == 0, result.output
+    assert set(read_run("run.trec").query_ids) == set(QUERIES)
 
 
 @pytest.mark.parametrize("concurrency", [1, 8])

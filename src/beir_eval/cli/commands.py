@@ -104,12 +104,12 @@ EXAMPLES = {
     "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
     "ledger show": "beir-eval ledger show run.jsonl -o looks.md",
 }
-#: Options of other programs, and how it is done here.
+#: {option of other programs: the option for it here, and a remedy}, for the commands that have it.
 _ELSEWHERE = {
-    **dict.fromkeys(("--metric", "--metrics"), "did you mean --measure (-m)?"),
+    **dict.fromkeys(("--metric", "--metrics"), ("--measure", "did you mean --measure (-m)?")),
     **dict.fromkeys(
         ("--html", "--json", "--csv", "--markdown", "--latex", "--junit", "--table", "--per-query"),
-        "-o FILE writes a file, in the format that its ending names",
+        ("--output", "-o FILE writes a file, in the format that its ending names"),
     ),
 }
 #: The width of the gaps left and right of the names of sections.
@@ -252,8 +252,9 @@ class _Command(TyperCommand):
                 option = name or (before if before.startswith("-") else "")
                 what = f"{option} has an empty value" if option else "an argument is an empty path"
                 fail(f"{what}; if it is a variable of the shell, set it")
-            if name in _ELSEWHERE and ({"--measure", "--output"} & known):
-                fail(f"there is no option {name}; {_ELSEWHERE[name]}")
+            instead, remedy = _ELSEWHERE.get(name, ("", ""))
+            if instead in known:
+                fail(f"there is no option {name}; {remedy}")
         if "--steps" in known:
             args = [
                 "--steps=" if argument == "--steps" and not _is_pattern(after) else argument

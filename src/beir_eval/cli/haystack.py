@@ -326,8 +326,9 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         recorded = None if looks_of is None else looks_of.record(evaluated.results)
         comparison, checks = task.compare(evaluated, for_report)
         _write(evaluated, comparison, checks, outputs)
-        in_report = comparison or evaluated.in_report()
-        write_html(outputs, in_report, queries=task.data.queries, corpus=task.data.corpus)
+        if outputs["html"]:
+            in_report = comparison or evaluated.in_report()
+            write_html(outputs, in_report, queries=task.data.queries, corpus=task.data.corpus)
         _print_means(evaluated, has_measures=bool(measure), detail=systems.detail)
         _print_comparison(comparison, checks, task.data.queries, detail=systems.detail)
         if recorded is not None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: What the help shows in place of a value of each type.
 _VALUES = {Path: "FILE", float: "NUMBER", int: "N", str: "TEXT"}
+#: The help of the option ``--split``.
+SPLIT = "The split of a data-set folder; by default BEIR's official one, or test."
 #: The section of the options that most people need, which ``-h`` explains.
 COMMON = "Common"
 
@@ -169,9 +171,7 @@ class ColumnOptions:
 class FileOptions(ColumnOptions):
     """How the files of judgements and runs are read."""
 
-    split: str | None = option(
-        "The split of a data-set folder; by default BEIR's official one, or test.", metavar="NAME"
-    )
+    split: str | None = option(SPLIT, metavar="NAME")
     run_format: str | None = option(
         "The format of the run files; by default detected.",
         "--format",

@@ -40,10 +40,6 @@ REL = typer.Option(
     metavar="GRADE",
     rich_help_panel=COMMON,
 )
-#: The split of a data-set folder with the judgements.
-SPLIT = typer.Option(
-    help="The split of a data-set folder; by default BEIR's official one, or test.", metavar="NAME"
-)
 
 
 def measure_option(help_text: str) -> Any:
@@ -253,9 +249,11 @@ def report_settings(outputs: Outputs) -> dict[str, Any]:
 
 def write_html(outputs: Outputs, results: Any, **options: Any) -> None:
     """Write the reports with ``write_report``, which is imported here to keep commands fast."""
-    for path in outputs["html"]:
-        from beir_eval.report import write_report  # noqa: PLC0415
+    if not outputs["html"]:
+        return
+    from beir_eval.report import write_report  # noqa: PLC0415
 
+    for path in outputs["html"]:
         write_report(path, results, **options)
 
 

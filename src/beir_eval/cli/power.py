@@ -9,8 +9,8 @@ import typer
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_errors, print_table
-from beir_eval.cli.option_sets import takes_options
-from beir_eval.cli.options import SPLIT, check_outputs, measure_option, read_judgements
+from beir_eval.cli.option_sets import SPLIT, takes_options
+from beir_eval.cli.options import check_outputs, measure_option, read_judgements
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.standard_input import opened_inputs
 
@@ -42,7 +42,7 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
     power: Annotated[
         float, typer.Option(help="The probability of detecting a true difference.")
     ] = 0.8,
-    split: Annotated[str | None, SPLIT] = None,
+    split: Annotated[str | None, typer.Option(help=SPLIT, metavar="NAME")] = None,
 ) -> None:
     """Show which differences a set of judged queries can detect, before any run exists."""
     with print_errors(), opened_inputs([qrels]) as [qrels_file]:

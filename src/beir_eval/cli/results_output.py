@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
@@ -24,7 +25,7 @@ from beir_eval.evaluation.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from beir_eval.cli.outputs import Outputs
@@ -116,16 +117,11 @@ def write_data(results: Sequence[EvaluationResult], outputs: Outputs) -> None:
 
 
 def _write_per_query(path: Path, results: Sequence[EvaluationResult]) -> None:
-    """Write a CSV file with the columns system, query_id and one per measure."""
+    """Write a CSV file with the columns system, query_id and one per measure; NaN is empty."""
     rows = (
-        (result.name, query_id, *scores)
+        (result.name, query_id, *("" if math.isnan(score) else score for score in scores))
         for result in results
         for query_id, scores in zip(result.query_ids, result.values.array.T.tolist(), strict=True)
     )
-    write_csv(path, ["system", "query_id", *results[0].measures], rows)
-
-
-def write_csv(path: Path, header: Sequence[str], rows: Iterable[Iterable[str | float]]) -> None:
-    """Write a CSV file; NaN becomes an empty cell."""
-    cells = (["" if cell != cell else cell for cell in row] for row in rows)  # noqa: PLR0124 - NaN
-    write_atomically(path, csv_text([header, *cells]).encode())
+    header = ["system", "query_id", *results[0].measures]
+    write_atomically(path, csv_text([header, *rows]).encode())

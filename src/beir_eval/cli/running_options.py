@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from beir_eval.cli.option_sets import option
+from beir_eval.cli.option_sets import SPLIT, option
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 
 
@@ -16,9 +16,7 @@ class RunningOptions:
     SECTION: ClassVar[str] = "Running"
 
     limit: int | None = option("Only the first queries.")
-    split: str | None = option(
-        "The split; by default BEIR's for a data set of that name, else test.", metavar="NAME"
-    )
+    split: str | None = option(SPLIT, metavar="NAME")
     concurrency: int = option("How many queries at a time.", default=1)
     on_error: str = option(
         "A query that fails: stop, or count it as missing.", default="stop", metavar="NAME"

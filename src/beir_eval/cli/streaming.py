@@ -41,12 +41,14 @@ def is_streamed(
             runs or --no-stream.
     """
     tables = list(outputs.stated("parquet"))
-    if tables and (stated is False or len(files) != 1 or len(tables) > 1):
-        problem = "--no-stream" if stated is False else f"{len(files)} runs"
-        if len(tables) > 1:
-            problem = tables[1]
-        msg = f"{tables[0]} is written while one run is read in parts, not with {problem}"
-        raise SettingError(msg)
+    for problem, is_so in (
+        ("--no-stream", stated is False),
+        (f"{len(files)} runs", len(files) != 1),
+        (tables[-1] if tables else "", len(tables) > 1),
+    ):
+        if tables and is_so:
+            msg = f"{tables[0]} is written while one run is read in parts, not with {problem}"
+            raise SettingError(msg)
     in_memory = list(outputs.stated("csv", "json", "html"))
     if stated is None and not tables:
         if in_memory:
