@@ -2,7 +2,7 @@
 # make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
 # make test-slow  run the slow tests, and every property with more examples
 # make test-lowest  the tests that versions can change, with the oldest supported versions
-# make test-python  the same for the core, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
+# make test-python  the same for the core without properties, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
 # make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
 # make test-trackers  what writes to trackers and to the hub, in an environment without torch
@@ -36,7 +36,7 @@ NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_v
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
 	tests/against/drop_in/test_beir.py
 # What the version of Python, numpy or another package can change.
-VERSIONS := -m "recorded_values or not (peers or integration or slow or realdata or simulation)" $(NOT_LOWEST:%=--ignore %)
+VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation)
 # A process for each processor, with one thread each; the tests of one file share what they set up.
 PARALLEL := --numprocesses logical --dist loadfile
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
@@ -120,10 +120,10 @@ test-slow: $(VENV)/.test
 
 # With as many threads as the machine has, unlike the others.
 test-lowest: $(LOWEST)/.test
-	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) $(VERSIONS) tests
+	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "$(VERSIONS)" $(NOT_LOWEST:%=--ignore %) tests
 
 test-python: $(OTHER)/.test
-	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) $(VERSIONS) $(CORE_TESTS)
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
 test-hosts: $(HOSTS)/.test
 	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py

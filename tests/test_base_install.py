@@ -103,6 +103,7 @@ def test_the_base_install_evaluates_and_compares_run_files_with_the_same_result(
     assert "the Wilcoxon test" in base["refused"]["wilcoxon"]
 
 
+@pytest.mark.slow
 def test_real_runs_have_the_same_result_without_polars_and_scipy(realdata):
     runs = sorted((realdata / "runs" / "dl19").glob("*"))[:2]
     base = check_same([realdata / "qrels" / "dl19-passage.trec", *runs])

@@ -5,6 +5,7 @@ import pytest
 from recorded import record
 
 
+@pytest.mark.slow
 @pytest.mark.recorded_values
 @pytest.mark.filterwarnings(
     "ignore::beir_eval.BeirEvalWarning"

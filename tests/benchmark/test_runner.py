@@ -415,6 +415,7 @@ if "wait to be killed" in sys.argv:
 SAVED = ("run.jsonl.gz", "result.json", "state.json")
 
 
+@pytest.mark.slow
 def test_a_benchmark_killed_at_any_moment_resumes_and_ends_with_the_same_table_and_files(tmp_path):
     for name, count in (("one", 5), ("two", 9), ("three", 12)):
         small_dataset(tmp_path, name, count)

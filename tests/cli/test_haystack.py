@@ -89,6 +89,7 @@ def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_
     assert len(per_query.read_text().splitlines()) == 31
 
 
+@pytest.mark.slow
 def test_the_command_works_as_a_process(pipeline_file):
     command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, demo.FOLDER]
     environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}

@@ -51,6 +51,7 @@ def test_the_message_about_a_file_shows_its_name_with_escapes(folder):
     assert rb"none\x1b[2J.trec" in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="opens a terminal")
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_a_warning_reaches_standard_error_once_and_one_terminal_or_file_only_once(
@@ -90,6 +91,7 @@ def test_a_closed_stdout_does_not_prevent_the_files(folder):
         (folder / "o.json").unlink()
 
 
+@pytest.mark.slow
 def test_without_docstrings_the_measures_say_why_there_is_no_description(folder):
     for arguments in (["list", "measures", "nDCG"], ["list", "measures"]):
         result = run(folder, *arguments, PYTHONOPTIMIZE="2")

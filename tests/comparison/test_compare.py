@@ -406,6 +406,7 @@ def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
     assert difference.verdict == "better"
 
 
+@pytest.mark.slow
 def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
     qrels = qrels_for(10)
     rng = np.random.default_rng(1)

@@ -76,6 +76,7 @@ def outputs_of(comparison, path):
     return outputs
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 def test_every_output_and_gate_is_the_same_from_memory_and_from_a_file(tmp_path_factory, seed):
     try:

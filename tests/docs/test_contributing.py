@@ -107,8 +107,10 @@ def run_example(folder):
     return run(folder, "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt", cwd=folder)
 
 
+#: One recipe is tried in `make test`.
+MARKS = {name: [pytest.mark.slow] for name in MOST_FILES if name != "Add a measure"}
 #: The host of the recipe, bm25s, is not in the environment of the lowest versions.
-MARKS = {"Add a host": [pytest.mark.peers]}
+MARKS["Add a host"].append(pytest.mark.peers)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +150,7 @@ def test_the_code_of_the_recipes_passes_the_linter(all_recipes):
         assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_the_code_of_the_recipes_forms_no_import_cycle_and_keeps_the_other_rules(all_recipes):
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "check_style.py", all_recipes],
@@ -169,6 +172,7 @@ def test_files_and_make_targets_that_are_named_exist():
     assert named <= {target.replace("$(VENV)", ".venv") for target in targets}
 
 
+@pytest.mark.slow
 def test_the_commands_for_single_tests_name_files_and_tests_that_exist():
     commands = re.findall(r"(?m)^\$ \.venv/bin/python -m pytest (\S+)(?: -k \"(.+)\")?$", GUIDE)
     assert len(commands) == 4

@@ -25,6 +25,7 @@ def exit_code_and_output(folder, **environment):
     return done.returncode, done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", SKIPPED)
 def test_what_is_skipped_fails_only_where_nothing_may_be_skipped(what, tmp_path):
     (tmp_path / "test_skipped.py").write_text(SKIPPED[what])

@@ -46,6 +46,7 @@ def scores_of(evaluator, run):
     return evaluator.evaluate(run).values.array.tobytes()
 
 
+@pytest.mark.slow
 def test_one_evaluator_and_its_runs_serve_16_threads_at_once():
     qrels, runs = made_case()
     expected = [scores_of(Evaluator(qrels, MEASURES), run) for run in made_case()[1]]

@@ -242,6 +242,7 @@ print(json.dumps([outputs["evaluator"]["metrics"], outputs["evaluator"]["individ
 """
 
 
+@pytest.mark.slow
 def test_a_process_without_beir_eval_imported_loads_it_from_yaml_with_the_same_scores(tmp_path):
     write_qrels(QRELS, tmp_path / "qrels.tsv")
     pipeline = Pipeline()

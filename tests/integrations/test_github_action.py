@@ -57,6 +57,7 @@ def fenced(comment):
     return text, before + after
 
 
+@pytest.mark.slow
 def test_without_a_baseline_the_result_is_kept_and_nothing_is_compared(run_action, tmp_path):
     process = run_action(BEIR_EVAL_RUN=str(GOOD))
     assert process.returncode == 0
@@ -85,6 +86,7 @@ def test_a_run_that_is_worse_fails_with_the_reason_and_the_report(run_action, tm
     assert "<html" in (tmp_path / "beir-eval/report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("non_inferior", ["false", "true"])
 def test_the_gate_has_the_settings_of_the_inputs(run_action, tmp_path, non_inferior):
     evaluate(demo.FOLDER, POOR, name="main", fingerprint=True).save(tmp_path / "main.json.gz")
@@ -106,6 +108,7 @@ def test_a_saved_result_is_compared_without_judgements(run_action, tmp_path):
 HOSTILE = "@octocat ![x](http://evil/x.png) <img src=x> ```` <!-- --> [a](javascript:x) | #1"
 
 
+@pytest.mark.slow
 def test_text_of_runs_stays_in_the_fenced_block(run_action, tmp_path):
     evaluate(demo.FOLDER, GOOD, name=HOSTILE, fingerprint=True).save(tmp_path / "main.json.gz")
     assert run_action(BEIR_EVAL_RUN=str(POOR)).returncode == 1
@@ -116,6 +119,7 @@ def test_text_of_runs_stays_in_the_fenced_block(run_action, tmp_path):
     assert (tmp_path / "output").read_text() == "outcome=failed\n"
 
 
+@pytest.mark.slow
 def test_files_that_cannot_be_read_are_not_decidable_and_the_comment_has_the_error(
     run_action, tmp_path
 ):

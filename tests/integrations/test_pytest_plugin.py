@@ -76,6 +76,7 @@ def test_several_results_and_parameters_have_files_of_their_own(run_pytest, tmp_
     assert "2 failed" in output
 
 
+@pytest.mark.slow
 def test_results_that_cannot_be_compared_are_an_error_and_no_pass(run_pytest):
     assert run_pytest(0, "--retrieval-baseline-update")[0] == 0
     other = TEST_FILE.replace("demo.FOLDER, RUN", '{"q": {"d": 1}}, {"q": {"d": 1}}')

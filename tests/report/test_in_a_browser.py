@@ -288,6 +288,7 @@ def test_an_injected_script_does_not_run(show, comparison_and_texts):
     assert page.evaluate("window.hacked") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
 def test_axe_finds_no_violation(show, comparison_and_texts, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -306,6 +307,7 @@ def violations_on(page, axe):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "dark"), (390, "light")])
 def test_axe_finds_no_violation_in_the_stages_of_a_pipeline(show, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")

@@ -273,6 +273,7 @@ def test_eight_processes_that_record_at_once_lose_and_double_nothing(tmp_path):
     assert alone.path.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 @needs_fork
 def test_a_ledger_survives_being_killed_at_any_moment(tmp_path):
     """It is killed at once, then each time after five more checkpoints are acknowledged."""

@@ -99,6 +99,7 @@ def test_the_last_stage_has_the_result_of_evaluate(pipeline):
             )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(st.integers(0, 3), min_size=5, max_size=5),

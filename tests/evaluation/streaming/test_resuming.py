@@ -112,6 +112,7 @@ evaluate_stream(*sys.argv[1:3], table=sys.argv[3], part_queries=20)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the same first documents:beir_eval.BeirEvalWarning")
 def test_a_process_that_is_killed_at_any_moment_resumes(tmp_path):
     """It is killed again and again, each time after a later part is there."""

@@ -172,6 +172,7 @@ REAL_RUNS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("runs", "qrels"), REAL_RUNS)
 @pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 def test_real_runs_are_streamed_as_in_memory(runs, qrels, realdata, tmp_path):
