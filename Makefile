@@ -41,8 +41,7 @@ VERSIONS := recorded_values or not (peers or integration or slow or realdata or 
 PARALLEL := --numprocesses logical --dist loadfile
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
 SECONDS ?= 60
-# Where Python must not keep compiled modules, each of hundreds of processes compiles them again: that
-# was half of the time of the tests.
+# Without compiled modules each of hundreds of processes compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py

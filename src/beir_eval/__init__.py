@@ -5,7 +5,8 @@ Start with ``evaluate(qrels, run)``; see its docstring, or ``beir-eval --help``.
 Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance`` (statistical
 tests), ``display`` (tables and charts), ``adapters`` (files in other formats), ``datasets``
 (BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of systems), ``validation``
-(what is suspicious about inputs), ``benchmark`` (many systems on many data sets), ``report``
+(what is suspicious about inputs), ``spans`` (labels on text, ranked chunks), ``benchmark`` (many
+systems on many data sets), ``report``
 (HTML), ``integrations`` (other tools' interfaces), ``cli`` (the command line), ``errors``.
 
 Public: what ``__all__`` lists, and what the packages export.

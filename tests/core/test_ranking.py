@@ -238,6 +238,7 @@ def test_settings_are_those_of_trec_eval_given_by_name_and_never_change():
         "no_relevant": "zero",
         "duplicates": "error",
         "drop_identical_ids": False,
+        "ranks": "documents",
     }
     with pytest.raises(FrozenInstanceError):
         rule.ties = "input"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -71,7 +72,7 @@ _TO_JUDGE = 20
 OUTPUTS = OutputFormats(
     html="a report to look at",
     json="everything",
-    md="verdicts and tables, a summary for GitHub",
+    md="verdicts and tables",
     tex="the means",
     csv="the differences",
     queries="every query's scores as CSV",
@@ -292,7 +293,11 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 comparison,
                 slices=sliced,
                 curve=curve,
-                **report_texts(input_files[0], reading.split),
+                **(
+                    report_texts(input_files[0], reading.split)
+                    if inputs.view is None
+                    else {"corpus": inputs.view.chunk_texts(chain(*inputs.systems.values()))}
+                ),
             )
         printing.print_comparison(comparison, *of_parts, detail=compared.detail, queries=queries)
         printing.print_gate(comparison.gate, comparison.differences)

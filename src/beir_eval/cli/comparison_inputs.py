@@ -13,14 +13,16 @@ from beir_eval.cli.options import (
     stated_columns,
 )
 from beir_eval.cli.saved_results import is_score_table, read_saved_results
+from beir_eval.cli.spans import view_of_spans
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import InputError
+from beir_eval.evaluation.inputs import JudgedFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from beir_eval.evaluation.inputs import JudgedFolder
+    from beir_eval.spans import SpanView
 
 
 def all_files(
@@ -58,11 +60,13 @@ class ComparisonInputs(NamedTuple):
         qrels: the judgements, with BEIR's conventions for them; None for saved results.
         systems: {name: its repeats}, runs or results.
         candidates: {name: run or result} of all candidates; empty if they are not known.
+        view: the judged spans that ``qrels`` are made of; None for judgements of documents.
     """
 
     qrels: JudgedFolder | None
     systems: dict[str, list[Any]]
     candidates: dict[str, list[Any]]
+    view: SpanView | None = None
 
     @property
     def names(self) -> list[str]:
@@ -138,11 +142,16 @@ def read_inputs(
                 "compare qrels.tsv --repeats ..."
             )
             raise InputError(msg)
+        view = view_of_spans(files[0], reading)
         with stated_columns(reading.columns) as names:
-            qrels = read_judgements(files[0], reading.split, reading.qrels_format, names)
-            how = RunReading(reading.run_format, reading.chunk_ids, names)
+            qrels = (
+                read_judgements(files[0], reading.split, reading.qrels_format, names)
+                if view is None
+                else JudgedFolder(view.qrels, None)
+            )
+            how = RunReading(reading.run_format, reading.chunk_ids, names, view)
             runs = read_runs(files[1:], how)
-        return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {})
+        return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {}, view)
     stated = {name: value for name, value in policies.items() if value is not None}
     is_for_runs = (
         reading != InputOptions()
@@ -152,8 +161,9 @@ def read_inputs(
     if is_for_runs:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            f"{options}, --split, --format, --qrels-format, --chunk-ids and --columns are for "
-            "judgements and runs; saved results were evaluated already"
+            f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --corpus, "
+            "--ranks and --overlap are for judgements and runs; saved results were evaluated "
+            "already"
         )
         raise InputError(msg)
     return ComparisonInputs(None, {result.name: [result] for result in results}, {})

@@ -28,11 +28,12 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.results_output import print_notes, print_scores, write_results
+from beir_eval.cli.spans import view_of_spans
 from beir_eval.cli.stages import StageOptions, read_stages
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.errors import SettingError, check_choice
-from beir_eval.evaluation.evaluator import Evaluator
+from beir_eval.evaluation.evaluator import Evaluator, default_measures
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
@@ -115,14 +116,20 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             check_choice("--names", names, TOOLS)
         files, outputs = run_files(run_inputs), OUTPUTS.files(output)
         check_outputs([qrels_file, *files], outputs)
-        measures = with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel)
+        view = view_of_spans(qrels_file, reading)
+        default = DEFAULT_MEASURES if view is None else default_measures(view.qrels)
+        measures = with_rel(parse_all(measure) if measure else default, rel)
         if judged_only:
             measures = tuple(parsed(judged_only=True) for parsed in measures)
         if names is None:
             print_as_typed(
                 names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
             )
-        whole = {"--chunk-ids": reading.chunk_ids, "--columns": reading.columns}
+        whole = {
+            "--chunk-ids": reading.chunk_ids,
+            "--columns": reading.columns,
+            "a file of judged spans": None if view is None else str(qrels_file),
+        }
         stream = _stream_without(whole, outputs, stream=stream)
         if stages.stages or stages.inputs:
             others = {
@@ -160,20 +167,27 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         else:
             with stated_columns(reading.columns) as columns:
                 evaluator = Evaluator(
-                    read_judgements(qrels_file, reading.split, reading.qrels_format, columns),
+                    read_judgements(qrels_file, reading.split, reading.qrels_format, columns)
+                    if view is None
+                    else view.qrels,
                     measures,
                     **asdict(counting),
                     **report_settings(outputs),
                 )
-                how = RunReading(reading.run_format, reading.chunk_ids, columns)
+                how = RunReading(reading.run_format, reading.chunk_ids, columns, view)
                 results = evaluate_files(evaluator, files, how, damaged)
             if outputs["json"]:
                 results = _with_qrels_hash(results, evaluator.qrels)
         damaged.end_if_none_is_left()
         write_results(results, outputs, damaged.sentences())
         if outputs["html"]:
-            write_html(outputs, results, **report_texts(qrels_file, reading.split))
-        print_notes(results, print_scores(results, names, are_default_measures=not measure))
+            texts = report_texts(qrels_file, reading.split)
+            if view is not None:
+                texts = {"corpus": view.chunk_texts([how.read(file) for file in files])}
+            write_html(outputs, results, **texts)
+        print_notes(
+            results, print_scores(results, names, are_default_measures=not measure and view is None)
+        )
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     damaged.end(in_output=True)
 

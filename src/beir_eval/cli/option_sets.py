@@ -134,6 +134,7 @@ _EVALUATION_OPTIONS: Any = make_dataclass(
             setting(EvaluationSettings, listed.name, f"--{listed.name.replace('_', '-')}"),
         )
         for listed in fields(EvaluationSettings)
+        if listed.name != "ranks"  # the judgements decide
     ],
     frozen=True,
     kw_only=True,
@@ -191,4 +192,18 @@ class InputOptions(FileOptions):
         "The ids of the runs are those of chunks: the separator after the document's id, for "
         "example '#', or a regular expression with one group, that id. The best chunk of each "
         "document counts."
+    )
+    corpus: Path | None = option(
+        "Judged are spans of text, ranked are chunks (JSON lines): the data-set folder or corpus "
+        "file of their documents, in which both are found."
+    )
+    ranks: str | None = option(
+        "What has a rank if spans are judged: a chunk costs as many ranks as it has characters, or "
+        "one.  [default: characters]",
+        choices=EvaluationSettings.CHOICES["ranks"][1:],
+    )
+    overlap: float | None = option(
+        "The share of a span that must be read, from 0 to 1; without it each character counts.  "
+        "[default: .75 if chunks have ranks]",
+        metavar="SHARE",
     )

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.spans import SpanView
 
 #: The option that states from which grade a document is relevant.
 REL = typer.Option(
@@ -102,14 +103,20 @@ class RunReading:
         run_format: the name of their format; None detects it.
         chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
         columns: the names of columns.
+        view: the judged spans, if the files hold ranked chunks; else None.
     """
 
     run_format: str | None = None
     chunk_ids: str | None = None
     columns: StatedColumns = NO_COLUMNS
+    view: SpanView | None = None
 
     def read(self, path: Path) -> Run:
         """Return the run of a file; an error names the option ``--format``."""
+        if self.view is not None:
+            from beir_eval.spans import Chunks  # noqa: PLC0415 - few rank chunks
+
+            return self.view.run(Chunks.from_jsonl(path, self.view.texts))
         with naming_options(format="--format"):
             return read_run(
                 path, format=self.run_format, columns=self.columns, collapse=self.chunk_ids

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import console, naming_options, print_errors
+from beir_eval.cli.console import console, naming_options, print_document, print_errors
 from beir_eval.cli.option_sets import COMMON, FileOptions, option, takes_options
 from beir_eval.cli.options import (
     check_outputs,
@@ -20,9 +20,12 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.cli.standard_input import STANDARD_INPUT, opened_inputs
-from beir_eval.errors import escape_controls
+from beir_eval.errors import InputError, escape_controls
+from beir_eval.spans.records import holds_spans
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from beir_eval.validation import Validation
 
 #: The colour of the heading of each level.
@@ -37,6 +40,10 @@ OUTPUTS = OutputFormats(json="all findings")
 class _ReadingOptions(FileOptions):
     corpus: Path | None = option("The documents, JSON lines; a data set has its own.")
     queries: Path | None = option("The queries, JSON lines; a data set has its own.")
+    fix: Path | None = option(
+        "Write the judged spans whose text stands where they say, or elsewhere, with its place in "
+        "the corpus. Those of changed, lost or ambiguous text are left out."
+    )
 
 
 @takes_options
@@ -79,6 +86,12 @@ def validate(  # noqa: PLR0913 - one parameter per option
     with print_errors(), opened_inputs([qrels, *(runs or [])]) as [qrels_file, *run_inputs]:
         from beir_eval.validation import validate as validate_files  # noqa: PLC0415
 
+        if reading.corpus is not None and not qrels_file.is_dir() and holds_spans(qrels_file):
+            _check_spans(qrels_file, run_inputs, reading, output, is_strict=strict)
+            return
+        if reading.fix is not None:
+            msg = "--fix is for judged spans of text, with --corpus"
+            raise InputError(msg)
         files = run_files(run_inputs)
         read = [
             path
@@ -109,6 +122,33 @@ def validate(  # noqa: PLR0913 - one parameter per option
             _print_line(indent, text)
         if validation.has_errors(strict=strict):
             raise typer.Exit(1)
+
+
+def _check_spans(
+    file: Path,
+    runs: Sequence[Path],
+    reading: _ReadingOptions,
+    output: Sequence[str] | None,
+    *,
+    is_strict: bool,
+) -> None:
+    """Say what became of each judged span in a corpus, and exit with 1 if one is lost."""
+    from beir_eval.spans import span_drift  # noqa: PLC0415 - few judge spans
+
+    if runs or reading.corpus is None:
+        msg = "judged spans are checked against a corpus alone, without runs"
+        raise InputError(msg)
+    outputs = OUTPUTS.files(output)
+    corpora = [reading.corpus] if reading.corpus.is_file() else []
+    check_outputs([file, *corpora], outputs, [reading.fix])
+    drift = span_drift(file, reading.corpus)
+    outputs.write({"json": drift.model_dump_json})
+    if reading.fix is not None:
+        drift.write_fixed(reading.fix)
+    print_document(drift.document())
+    counts = drift.counts
+    if counts.get("lost") or (is_strict and set(counts) - {"same", "moved"}):
+        raise typer.Exit(1)
 
 
 def _renamed(validation: Validation, name: str, new_name: str) -> Validation:

@@ -9,6 +9,7 @@ from beir_eval.comparison.alignment import align_scores, check_baseline, repeats
 from beir_eval.comparison.coverage import (
     coverage_of,
     deepest_rankings_of,
+    ranked_text_sentences,
     warn_of_content,
 )
 from beir_eval.comparison.decisions import Decisions
@@ -312,7 +313,10 @@ def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents:
         "computed_elsewhere": tuple(name for name in aligned.computed_elsewhere if name in systems),
         "coverage": tuple(entry for entry in coverage if entry.system in systems),
         "deepest_rankings": deepest_rankings_of(aligned.results, systems),
-        "conventions": _conventions_of(aligned, systems),
+        "conventions": (
+            *_conventions_of(aligned, systems),
+            *ranked_text_sentences({name: aligned.results[name] for name in systems}),
+        ),
     }
     comparison = Comparison(**vars(decisions), **(of_results | of_documents))
     warn_of_content(coverage)
@@ -508,8 +512,11 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             f"{type(runs).__name__}"
         )
         raise ResultError(msg)
-    parsed_measures = parse_all("nDCG@10" if measures is None else measures)
-    parsed_measures = with_rel(parsed_measures, rel)
+    judgements = as_qrels(qrels)
+    is_text = judgements.ranks != "documents"
+    if measures is None:
+        measures = "Recall@2000" if judgements.ranks == "characters" else "nDCG@10"
+    parsed_measures = with_rel(parse_all(measures), rel)
     check_flag("unjudged", unjudged)
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
@@ -535,7 +542,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     )
     labels = checked_clusters(clusters, test)
     check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
-    judgements = as_qrels(qrels)
+    if is_text:  # what is no gold is not unjudged, and chunks of two chunkers are never the same
+        unjudged, likeness_k = False, None
     judged = JudgedFolder(judgements, conventions_of(qrels))
     kept = max(
         [

@@ -17,16 +17,22 @@ from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
+from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
+
+
+#: How many systems are named with the length of their chunks; how much longer those of one are if
+#: ranks of chunks do not compare systems fairly.
+_MOST_LISTED, _OTHER_LENGTH = 5, 1.1
 
 
 class SystemCoverage(BaseModel):
@@ -190,6 +196,38 @@ def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
         sentences.update(dict.fromkeys(covered.warnings[:number]))
     for sentence in sentences:
         warn_caller(sentence)
+
+
+def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> Iterator[str]:
+    """Yield what has ranks, and the chunks of each system, if spans are judged.
+
+    Args:
+        results: {system: its results, one for each repeat}.
+    """
+    texts = {
+        system: text
+        for system, (result, *_) in results.items()
+        if (text := getattr(result.counted, "text", None)) is not None
+    }
+    sentences = {ranks_sentence(repeats[0]): None for repeats in results.values()} if texts else {}
+    yield from filter(None, sentences)
+    lengths = {system: text.mean_chunk for system, text in texts.items()}
+    if not lengths:
+        return
+    ascending = sorted(lengths, key=lengths.__getitem__)
+    shown_systems = ascending if len(ascending) <= _MOST_LISTED else [ascending[0], ascending[-1]]
+    chunks = ", ".join(
+        f"{system} {lengths[system]:,.0f} (lost {texts[system].alignment.get('lost', 0):,})"
+        for system in shown_systems
+    )
+    yield f"mean characters of a chunk, and how many different ones are in no document: {chunks}"
+    settings = results[ascending[0]][0].settings
+    differ = lengths[ascending[-1]] > _OTHER_LENGTH * lengths[ascending[0]]
+    if differ and settings is not None and settings.ranks == "chunks":
+        yield (
+            "longer chunks hold more text at the same rank: ranks of chunks do not compare these "
+            "systems fairly, ranks='characters' does"
+        )
 
 
 #: A ranking with fewer documents than this part of another one's is shallower.

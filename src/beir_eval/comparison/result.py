@@ -111,7 +111,7 @@ class Comparison(Shown, Saved):
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
         conventions: what the evaluations followed of BEIR's conventions for a data set without
-            being asked, in sentences; mostly empty.
+            being asked, and what has ranks if it is not documents, in sentences; mostly empty.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]
         choice: the number of candidates that the systems were chosen from by their scores on these
             queries, and the optimism of the best mean; None if they were not chosen.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import contains, itemgetter, methodcaller
@@ -48,7 +48,7 @@ from beir_eval.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
     from typing import Self
 
     import polars as pl
@@ -182,6 +182,8 @@ class Qrels:
         queries_without_judgements: how many queries were left out because nothing is judged.
         repeated_judgements: how many rows, or entries of a list, repeated a judgement (see
             ``from_columns``).
+        ranks: what these judgements give ranks to: "documents", or "chunks" or "characters" of text
+            (see ``Spans.view``).
 
     Raises:
         QrelsError: ``mapping`` is not a mapping, a value of it is neither a mapping nor a list of
@@ -199,9 +201,10 @@ class Qrels:
     """
 
     query_ids: tuple[str, ...]
-    doc_ids: tuple[str, ...]
+    doc_ids: Sequence[str]
     grades: Floats
     starts: Ints
+    ranks: str = "documents"
     queries_without_judgements: int
     repeated_judgements: int
 
@@ -383,7 +386,13 @@ class Qrels:
             grades: finite, f8[J]; the array becomes read-only.
             lengths: the number of judgements of each query, i8[Q].
         """
-        self.query_ids, self.doc_ids = tuple(query_ids), tuple(doc_ids)
+        # Ids that are made when they are looked at stay what they are.
+        self.query_ids = tuple(query_ids)
+        self.doc_ids: Sequence[str] = (
+            doc_ids
+            if isinstance(doc_ids, Sequence) and not isinstance(doc_ids, list)
+            else tuple(doc_ids)
+        )
         self.grades, self.starts = grades, starts_from_lengths(lengths)
         self.queries_without_judgements = self.repeated_judgements = 0
         _OWNERS[id(self.query_ids)] = self
@@ -506,6 +515,7 @@ class Qrels:
             )
             raise QrelsError(msg)
         selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
+        selection.ranks = self.ranks
         return selection
 
     def as_dict(self) -> dict[str, dict[str, float]]:

@@ -6,7 +6,7 @@ with the same score that the tie rule puts before it. ``rank_counting`` does the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -51,6 +51,8 @@ class EvaluationSettings:
             (best-ranked) copy is ranked and the others are removed; or "keep": all copies take up
             ranks, but only the best-ranked one has its grade.
         drop_identical_ids: whether documents whose id equals that of the query are removed.
+        ranks: what has a rank: "documents", or "chunks" or "characters" of text (see
+            ``Spans.view``). The judgements decide; results say it only if they are not documents.
 
     Raises:
         SettingError: an invalid value.
@@ -63,6 +65,7 @@ class EvaluationSettings:
         "missing": ("zero", "skip", "error"),
         "no_relevant": ("zero", "skip"),
         "duplicates": ("error", "first", "keep"),
+        "ranks": ("documents", "chunks", "characters"),
     }
     #: Each setting in a few words, for the help of the command line.
     SUMMARIES: ClassVar[Mapping[str, str]] = {
@@ -72,6 +75,7 @@ class EvaluationSettings:
         "no_relevant": "Queries with nothing relevant.",
         "duplicates": "Documents listed twice.",
         "drop_identical_ids": "Drop the query itself from its ranking, or keep it.",
+        "ranks": "What has a rank, if spans are judged.",
     }
 
     order: str = "score"
@@ -80,15 +84,16 @@ class EvaluationSettings:
     no_relevant: str = "zero"
     duplicates: str = "error"
     drop_identical_ids: bool = False
+    ranks: str = field(default="documents", metadata={"written": "if set"})
 
     def __post_init__(self) -> None:
         """Check every value, or raise SettingError."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in self.CHOICES:
-                check_choice(field.name, value, self.CHOICES[field.name])
+        for listed in fields(self):
+            value = getattr(self, listed.name)
+            if listed.name in self.CHOICES:
+                check_choice(listed.name, value, self.CHOICES[listed.name])
             else:
-                check_flag(field.name, value)
+                check_flag(listed.name, value)
 
 
 def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:

@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits, top_positions
-from beir_eval.errors import ResultError, first_few
+from beir_eval.errors import ResultError, RunError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -406,9 +406,16 @@ def relate(
 
     Raises:
         RunError: a ranking of a judged query is not valid, for example a score is not a finite
-            number; or the run was changed after it was made.
+            number; the run was changed after it was made; or it ranks characters or chunks, and
+            the judgements are of documents, or the other way round.
         DuplicateDocumentError: a document is listed twice, and ``settings.duplicates`` is "error".
     """
+    if run.ranks != qrels.ranks:
+        msg = (
+            f"the judgements are of {qrels.ranks} and the run ranks {run.ranks}: judgements of "
+            "spans and runs on them are made by one view, as view.qrels and view.run(chunks)"
+        )
+        raise RunError(msg)
     num_retrieved = np.zeros(len(qrels), dtype=np.int64)
     missing = np.ones(len(qrels), dtype=np.bool_)
     judgements: list[Ints] = []
@@ -456,6 +463,9 @@ def _top_documents(
     block: RankingBlock, qrels: Qrels, settings: EvaluationSettings, k: int
 ) -> Iterator[tuple[str, TopDocuments]]:
     for index, row in enumerate(block.rows.tolist()):
+        if block.top_of is not None:
+            yield qrels.query_ids[row], block.top_of(index, k)
+            continue
         positions = top_positions(block, index, k, qrels, settings)
         doc_ids = tuple(block.ids_at(positions))
         grade_of = qrels.grades_of_row(row)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import StatedRanks
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
-    from beir_eval.core.run_sources.chunks import ChunkCounts, ChunkIds
+    from beir_eval.core.run_sources.chunks import ChunkCounts, ChunkIds, TextCounts
 
     #: {query_id: {doc_id: score}}, the form of BEIR and pytrec_eval, which ``Run`` takes.
     RunMapping = Mapping[Any, Mapping[Any, Any]]
@@ -313,6 +313,16 @@ class Run:
         for query_id, doc_ids, scores in self.rankings():
             descending = range(len(doc_ids), 0, -1)
             yield query_id, doc_ids, list(map(float, descending if scores is None else scores))
+
+    @property
+    def ranks(self) -> str:
+        """What has a rank: "documents", or "chunks" or "characters" (see ``Spans.view``)."""
+        return getattr(self._source, "ranks", "documents")
+
+    @property
+    def text_counts(self) -> TextCounts | None:
+        """How ranked chunks became ranks of gold text; None if documents are ranked."""
+        return getattr(self._source, "text_counts", None)
 
     @property
     def checks_all_documents(self) -> bool:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    WrapSerializer,
+)
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.atomic_writes import write_atomically
@@ -40,6 +47,7 @@ def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
     """Return a validator that requires a saved file to state every field of a settings class.
 
     Without it a missing setting would get its default, which may not be the value that was used.
+    Fields that are written only if they are set may be missing.
 
     Args:
         settings: the dataclass of the settings.
@@ -47,13 +55,45 @@ def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
 
     def check(value: object) -> object:
         if isinstance(value, dict):
-            missing = [field.name for field in fields(settings) if field.name not in value]
+            missing = [
+                field.name
+                for field in fields(settings)
+                if field.name not in value and not is_written_if_set(field)
+            ]
             if missing:
                 msg = f"the settings lack {', '.join(missing)}"
                 raise ValueError(msg)
         return value
 
     return BeforeValidator(check)
+
+
+def without_unset(settings: type[DataclassInstance]) -> WrapSerializer:
+    """Return a serializer that leaves out the fields that are written only if they are set.
+
+    Files of a setting that few use stay those of earlier versions, which do not know it.
+
+    Args:
+        settings: the dataclass of the settings.
+    """
+    unset = {field.name: field.default for field in fields(settings) if is_written_if_set(field)}
+
+    def serialize(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+        written = handler(value)
+        if isinstance(written, dict):
+            return {
+                name: content
+                for name, content in written.items()
+                if name not in unset or content != unset[name]
+            }
+        return written
+
+    return WrapSerializer(serialize)
+
+
+def is_written_if_set(field: Field[Any]) -> bool:
+    """Return whether a field of settings is written only if it differs from its default."""
+    return field.metadata.get("written") == "if set"
 
 
 class Saved(BaseModel):

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import score_text
-from beir_eval.errors import first_few, warn_caller
+from beir_eval.errors import first_few, number_of, warn_caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,12 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
     retrieval = [] if result.retrieval is None else retrieval_warnings(result.retrieval)
-    return [*content_warnings(result), *_missing_sentences(result, names), *retrieval]
+    return [
+        *content_warnings(result),
+        *_missing_sentences(result, names),
+        *_short_text_sentences(result),
+        *retrieval,
+    ]
 
 
 def labelled_warnings(
@@ -169,6 +174,31 @@ def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
     yield (
         f"document ids do not match: {fact}{f' ({examples})' if examples else ''}; {remedy}. Until "
         "they match, scores and verdicts say nothing about the system"
+    )
+
+
+def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
+    """Yield the warning of ranked text that ends before the cutoffs, if any does."""
+    counted, settings = result.counted, result.settings
+    if counted is None or settings is None or counted.text is None:
+        return
+    text = counted.text
+    if not counted.documents_judged:
+        yield (
+            "no chunk of the run holds judged text: check that the ids of its documents are those "
+            "of the spans, and that both are of the same corpus"
+        )
+        return
+    if not text.ends_before:
+        return
+    ends = ", ".join(
+        f"before {cutoff:,} for {number_of(queries, 'query', 'queries')}"
+        for cutoff, (queries, _) in text.ends_before.items()
+    )
+    shortest = min(length for _, length in text.ends_before.values())
+    yield (
+        f"the text of the run ends {ends} (the shortest at {shortest:,} {settings.ranks}): what is "
+        "not retrieved counts as not found, so retrieve more chunks"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_missing,
     cutoffs_of,
+    ends_before,
     judged_rows,
     scores_of,
 )
@@ -43,7 +45,7 @@ from beir_eval.evaluation.swapped_inputs import (
     swapped_inputs,
 )
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
-from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
+from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
     from beir_eval.evaluation.suspicions.suspicion import Suspicion
+    from beir_eval.evaluation.unmatched_ids import UnmatchedIds
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -156,7 +159,7 @@ class Evaluator:
         """Check everything that can be checked without a run."""
         self.qrels: Qrels = as_qrels(qrels)
         self._conventions = followed(conventions_of(qrels), drop_identical_ids)
-        parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
+        parsed = default_measures(self.qrels) if measures is None else parse_all(measures)
         self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._settings = EvaluationSettings(
             order=order,
@@ -169,6 +172,7 @@ class Evaluator:
                 if drop_identical_ids is None
                 else drop_identical_ids
             ),
+            ranks=self.qrels.ranks,
         )
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)
@@ -216,7 +220,11 @@ class Evaluator:
         run = as_run(run)
         sampler = Sampler(len(self.qrels))
         matrix, summary = relate(
-            self.qrels, run, self._settings, keep_top=self._keep_top, sampler=sampler
+            self.qrels,
+            run,
+            self._settings,
+            keep_top=self._keep_top,
+            sampler=sampler if run.text_counts is None else None,
         )
         check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
         counted = self._count(matrix, summary, run, sampler.sample(run.stated_ranks))
@@ -253,10 +261,19 @@ class Evaluator:
     ) -> Counted:
         """Return the counts of queries, documents and judgements of a run, and suspicions."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
-        unmatched = find_unmatched_ids(self.qrels, run, matrix, counts.match_counts)
-        if self._may_be_swapped and scores_look_like_grades(run, self.qrels):
-            suspicions: tuple[Suspicion, ...] = (swapped_inputs(self.qrels),)
+        cutoffs = cutoffs_of(self.measures)
+        unmatched: UnmatchedIds | None = None
+        suspicions: tuple[Suspicion, ...] = ()
+        text = run.text_counts
+        if text is not None:  # the ids are those of characters or spans
+            is_whole = matrix.count(matrix.cells.row) == np.diff(self.qrels.starts)
+            ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
+            text, cutoffs = replace(text, ends_before=ends), []
         else:
+            unmatched = find_unmatched_ids(self.qrels, run, matrix, counts.match_counts)
+        if text is None and self._may_be_swapped and scores_look_like_grades(run, self.qrels):
+            suspicions = (swapped_inputs(self.qrels),)
+        elif text is None:
             of_run = suspicions_of_run(
                 self.qrels, matrix, sample, self._settings, ids_match=unmatched is None
             )
@@ -264,7 +281,7 @@ class Evaluator:
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
-            {cutoff: len(judged_rows(matrix, cutoff)) for cutoff in cutoffs_of(self.measures)},
+            {cutoff: len(judged_rows(matrix, cutoff)) for cutoff in cutoffs},
             queries_not_judged=len(run) - int(np.count_nonzero(~summary.missing)),
             queries_without_judgements=self.qrels.queries_without_judgements,
             duplicates_checked="all" if run.checks_all_documents else "judged",
@@ -275,7 +292,13 @@ class Evaluator:
             ids_not_of_chunks=chunks.others,
             unmatched_ids=unmatched,
             suspicions=suspicions,
+            text=text,
         )
+
+
+def default_measures(qrels: Qrels) -> tuple[Measure, ...]:
+    """Return the measures of an evaluation for which none is named."""
+    return TEXT_MEASURES if qrels.ranks == "characters" else DEFAULT_MEASURES
 
 
 def evaluate_without_warning(

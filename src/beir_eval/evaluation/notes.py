@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 
 #: Rankings are shallow if they hold, on average, less than this share of a cutoff's documents.
 _FULL_SHARE = 0.95
+#: How texts were found, in words.
+_STAGES = {
+    "stated": "at the stated offset",
+    "exact": "exact",
+    "white_space": "exact but for white space",
+    "letters": "letters only",
+    "fuzzy": "fuzzy",
+    "lost": "lost",
+    "unchecked": "not checked",
+    "wrong_offsets": "wrong offsets",
+    "several_places": "at several places",
+    "unknown_documents": "of unknown documents",
+}
 
 
 def notes_on(result: EvaluationResult) -> list[str]:
@@ -28,13 +41,41 @@ def notes_on(result: EvaluationResult) -> list[str]:
         return list(_notes_on_given_scores(result))
     return [
         *warnings_on(result),
+        *text_sentences(result),
         *convention_sentences(result),
         *_query_notes(counted, settings, result.retrieval),
         *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
-        *_measure_notes(counted, settings, _of_documents(result)),
+        *_measure_notes(counted, settings, _of_documents(result), is_text=counted.text is not None),
         *_custom_measure_notes(result),
     ]
+
+
+def ranks_sentence(result: EvaluationResult) -> str:
+    """Return what has ranks, if spans are judged; else ""."""
+    text, settings = getattr(result.counted, "text", None), result.settings
+    if text is None or settings is None:
+        return ""
+    what = "each character of a span counts"
+    if text.overlap is not None:
+        what = f"a span counts once {100 * text.overlap:g}% of it is read"
+    again = "costs ranks" if text.repeated == "kept" else "is left out"
+    return f"ranks are {settings.ranks}: {what}, and text that a ranking holds again {again}"
+
+
+def text_sentences(result: EvaluationResult) -> Iterator[str]:
+    """Yield what has ranks, and how chunks were found in their documents, if spans are judged."""
+    text = getattr(result.counted, "text", None)
+    if text is None:
+        return
+    yield ranks_sentence(result)
+    stages = [f"{_STAGES[stage]} {count:,}" for stage, count in text.alignment.items()]
+    if "lost" not in text.alignment:
+        stages.append("lost 0")
+    yield (
+        f"chunks of {text.mean_chunk:,.0f} characters on average; different ones in the text of "
+        f"their documents: {', '.join(stages)}"
+    )
 
 
 def _of_documents(result: EvaluationResult) -> dict[str, int]:
@@ -192,7 +233,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
     if counted.repeated_judgements:
         repeated = _quantity(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"
-    if shares := judged_share_text({"": counted.judged_share}):
+    if counted.text is None and (shares := judged_share_text({"": counted.judged_share})):
         yield shares
 
 
@@ -279,11 +320,15 @@ def _share_text(share: float) -> str:
 
 
 def _measure_notes(
-    counted: Counted, settings: EvaluationSettings, num_scored: Mapping[str, int]
+    counted: Counted,
+    settings: EvaluationSettings,
+    num_scored: Mapping[str, int],
+    *,
+    is_text: bool,
 ) -> Iterator[str]:
     """Yield the notes on cutoffs beyond the deepest ranking and on undefined scores."""
     deepest = counted.deepest_ranking
-    if any((parse(name).cutoff or 0) > deepest for name in num_scored):
+    if not is_text and any((parse(name).cutoff or 0) > deepest for name in num_scored):
         yield f"* the cutoff is beyond the deepest ranking, of {_quantity(deepest, 'document')}"
     yield from _shallow_notes(counted, num_scored)
     num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0

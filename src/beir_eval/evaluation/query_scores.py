@@ -61,6 +61,20 @@ def cutoffs_of(measures: Iterable[Measure]) -> list[int]:
     return sorted({measure.cutoff for measure in measures if measure.cutoff})
 
 
+def ends_before(lengths: Ints, cutoffs: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Return {cutoff: (how many rankings end before it, the length of the shortest)}, if any do.
+
+    Args:
+        lengths: the length of each ranking that lacks judged text, i8[R].
+        cutoffs: the cutoffs.
+    """
+    return {
+        cutoff: (int(np.count_nonzero(lengths < cutoff)), int(lengths.min()))
+        for cutoff in cutoffs
+        if (lengths < cutoff).any()
+    }
+
+
 def judged_rows(matrix: RelevanceMatrix, cutoff: int) -> Ints:
     """Return the query of each judged document in the first ``cutoff`` ranks, i8[judged]."""
     cells = matrix.cells.upto(cutoff)

@@ -5,18 +5,33 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
-from beir_eval.core.saved import FROZEN
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.run_sources.chunks import TextCounts
+from beir_eval.core.saved import FROZEN, require_all_fields, without_unset
 from beir_eval.errors import shown
 from beir_eval.evaluation.suspicions.suspicion import Suspicion, suspicions_of_parts
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+#: Settings in a saved file, which states all that it does not leave out as unset.
+SavedSettings: TypeAlias = Annotated[
+    EvaluationSettings,
+    require_all_fields(EvaluationSettings),
+    without_unset(EvaluationSettings),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +144,7 @@ class Counted(BaseModel):
         unmatched_ids: what shows that the document ids of run and qrels do not match; None if they
             match, or nothing shows that they do not.
         suspicions: signs of mistakes in the judgements and in the run.
+        text: how ranked chunks became ranks of judged text; None if documents are ranked.
     """
 
     model_config = FROZEN
@@ -159,6 +175,15 @@ class Counted(BaseModel):
     unnamed_judgements: int = 0
     queries_only_unnamed: tuple[str, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
+    text: TextCounts | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_text(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave ``text`` out where documents are ranked."""
+        written: dict[str, Any] = handler(self)
+        if self.text is None:
+            written.pop("text", None)
+        return written
 
     @classmethod
     def from_parts(cls, parts: Sequence[Counted]) -> Counted:

@@ -14,7 +14,6 @@ from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import check_unicode
-from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Shown
@@ -32,7 +31,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.notes import notes_on
-from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval
+from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
@@ -93,7 +92,7 @@ class EvaluationResult(Shown, Saved):
     values: ScoreMatrix
     skipped_values: ScoreMatrix | None = None
     counted: Counted | None
-    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)] | None
+    settings: SavedSettings | None
     provenance: Provenance
     custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
         default_factory=dict

@@ -9,13 +9,12 @@ is in its ``TableFacts``, saved as JSON.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
-from beir_eval.core.saved import SCHEMA_VERSION, Saved, require_all_fields
+from beir_eval.core.saved import SCHEMA_VERSION, Saved
 from beir_eval.errors import MeasureError, ResultError, first_few
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
@@ -24,7 +23,7 @@ from beir_eval.evaluation.query_scores import (
     judged_rows,
     scores_of,
 )
-from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.records import Provenance, SavedSettings
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Counted
     from beir_eval.measures import Measure
@@ -96,7 +96,7 @@ class TableFacts(Saved):
 
     name: str
     measures: tuple[str, ...]
-    settings: Annotated[EvaluationSettings, require_all_fields(EvaluationSettings)]
+    settings: SavedSettings
     provenance: Provenance
     max_grade: float
     duplicates_checked: Literal["all", "judged"] = "all"
@@ -169,6 +169,7 @@ def score_queries(
 
     >>> from beir_eval import MRR, Qrels, Run
     >>> qrels, run = Qrels({"q1": {"a": 1}, "q2": {"b": 1}}), Run({"q1": {"a": 0.9}})
+    >>> from beir_eval.core import EvaluationSettings
     >>> columns = score_queries(qrels, run, [MRR @ 10], EvaluationSettings())
     >>> columns["query_id"], columns["MRR@10"].tolist(), columns["retrieved"].tolist()
     (['q1', 'q2'], [1.0, 0.0], [True, False])

@@ -26,11 +26,17 @@ DEFAULT_MEASURES = tuple(
     for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
     for cutoff in (1, 3, 5, 10, 100, 1000)
 )
+#: What it computes by default where characters of text have ranks.
+TEXT_MEASURES = (
+    *(names.parse("Recall") @ cutoff for cutoff in (500, 1000, 2000, 4000)),
+    names.parse("MAP"),
+)
 
 # Type checkers cannot read a computed __all__. Without one they export every starred import.
 if not TYPE_CHECKING:  # pragma: no branch - type checkers do not run
     __all__ = [  # noqa: PLE0604 - every entry is a string
         "DEFAULT_MEASURES",
+        "TEXT_MEASURES",
         *names.__all__,
         *registry.__all__,
         *registry.definitions(),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.relevance_matrix import TopDocuments
 
 
 #: An array of scores, in the precision in which they were given.
@@ -50,6 +51,8 @@ class RankingBlock:
         copy_position: the positions of all entries whose document is listed more than once in
             its ranking, ranking after ranking, i8[D].
         copy_group: for each of them, a number that the entries of the same document share, i8[D].
+        top_of: a function that returns the first k entries of a ranking (0..R-1) if what is shown
+            of a ranking are not its documents; else None.
     """
 
     rows: Ints
@@ -63,6 +66,7 @@ class RankingBlock:
     identical: Ints = field(default_factory=_empty_ints)
     copy_group: Ints = field(default_factory=_empty_ints)
     copy_position: Ints = field(default_factory=_empty_ints)
+    top_of: Callable[[int, int], TopDocuments] | None = None
 
     def spare_copies(self) -> Ints:
         """Return how many entries of each ranking are copies beyond one per document, i8[R]."""

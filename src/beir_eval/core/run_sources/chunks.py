@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -37,6 +37,28 @@ class ChunkCounts:
     chunks: int
     further: int
     others: int
+
+
+@dataclass(frozen=True)
+class TextCounts:
+    """How ranked chunks became ranks of judged text.
+
+    Attributes:
+        overlap: the share of a span that a ranking must hold; None: each character counts.
+        copies: whether copies of a text are the same evidence: "any" or "none".
+        repeated: whether text that a ranking holds again costs ranks: "kept" or "dropped".
+        mean_chunk: the mean length of the chunks, in characters.
+        alignment: {how: the number of different chunks that were so found in their documents}.
+        ends_before: {cutoff: (queries, ranks)}: of how many queries the ranking ends before the
+            cutoff without all judged text, and where the shortest one does.
+    """
+
+    overlap: float | None
+    copies: str
+    repeated: str
+    mean_chunk: float
+    alignment: dict[str, int]
+    ends_before: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def chunk_pattern(collapse: ChunkIds) -> re.Pattern[str]:

@@ -1,0 +1,139 @@
+"""Judged spans and ranked chunks as inputs of ``evaluate``, ``compare`` and ``validate``."""
+
+import json
+import random
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval.cli.app import app
+
+RNG = random.Random(1)
+WORDS = ["".join(RNG.choices("abcdefghijklmnop", k=7)) for _ in range(400)]
+SENTENCES = [f"{' '.join(WORDS[at : at + 7])}." for at in range(0, 280, 7)]
+TEXT = " ".join(SENTENCES)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def lines(path, rows):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines(tmp_path / "corpus.jsonl", [{"_id": "d", "title": "", "text": TEXT}])
+    gold = [
+        {"query_id": f"q{number}", "doc_id": "d", "start": TEXT.index(sentence), "text": sentence}
+        for number, sentence in enumerate(SENTENCES[:20])
+    ]
+    lines(tmp_path / "spans.jsonl", gold)
+    for size in (60, 300):
+        rows = [
+            {"query_id": row["query_id"], "doc_id": "d", "start": at, "text": TEXT[at : at + size]}
+            for number, row in enumerate(gold)
+            for at in range(size * (number % 2), len(TEXT), size)
+        ]
+        lines(tmp_path / f"size{size}.jsonl", rows)
+    ranked = [row | {"rank": rank} for rank, row in enumerate(rows, start=1)]
+    lines(tmp_path / "ranked.jsonl", ranked)
+
+
+def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
+    measures = [f"Recall@{budget}" for budget in (500, 1000, 1500)]
+    done = run(
+        *("compare", "spans.jsonl", "size60.jsonl", "size300.jsonl", "--corpus", "corpus.jsonl"),
+        *(part for measure in measures for part in ("-m", measure)),
+        *("-o", "c.json", "-o", "c.md", "-o", "c.html"),
+    )
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.output.split())
+    assert all(f"{measure} " in shown for measure in measures)
+    assert "ranks are characters: each character of a span counts" in shown
+    assert re.search(r"size60 \d+ \(lost 0\), size300 \d+ \(lost 0\)", shown)
+    saved = json.loads((tmp_path / "c.json").read_text())
+    [result] = saved["results"]["size60"]
+    assert result["settings"]["ranks"] == "characters"
+    assert result["counted"]["text"]["alignment"]["stated"] > 30
+    page = (tmp_path / "c.html").read_text()
+    assert re.search(r"d\[\d+:\d+\] gold \d+-\d+", page)
+    assert "\u27e6" in page
+    assert "ranks are characters" in page
+    assert "ranks are characters" in (tmp_path / "c.md").read_text()
+
+
+def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
+    done = run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "-o", "r.json")
+    assert done.exit_code == 0, done.output
+    shown = " ".join(done.output.split())
+    assert "Recall@500 Recall@1000 Recall@2000" in shown
+    assert "at the stated offset" in shown
+    assert "lost 0" in shown
+    run("evaluate", "spans.jsonl", "size300.jsonl", "--corpus", ".", "-o", "s.json")
+    again = run("compare", "r.json", "s.json", "-m", "Recall@500")
+    assert again.exit_code == 0
+    assert "ranks are characters" in again.output
+    refused = run("compare", "r.json", "s.json", "--corpus", ".")
+    assert refused.exit_code == 2
+    assert "--overlap are for judgements and runs" in " ".join(refused.output.split())
+
+
+def test_chunks_have_ranks_if_asked_for_and_spans_count_as_a_whole():
+    done = run(
+        *("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "--ranks", "chunks"),
+        *("-m", "Recall@5"),
+    )
+    assert done.exit_code == 0, done.output
+    assert "ranks are chunks: a span counts once 75% of it is read" in " ".join(done.output.split())
+
+
+def test_without_a_corpus_a_warning_says_that_offsets_are_taken():
+    done = run("evaluate", "spans.jsonl", "size60.jsonl")
+    assert done.exit_code == 0, done.output
+    assert "offsets of spans and chunks are taken as stated" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["corpus.jsonl", "size60.jsonl", "--corpus", "."], "--corpus, --ranks and --overlap"),
+        (["ranked.jsonl", "spans.jsonl", "--corpus", "."], "rankings of chunks after them"),
+        (["spans.jsonl", "size60.jsonl", "--corpus", ".", "--format", "trec"], "--format"),
+        (["spans.jsonl", "size60.jsonl", "--corpus", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["spans.jsonl", "size60.jsonl", "--ranks", "documents"], "--ranks documents is not known"),
+        (["spans.jsonl", "corpus.jsonl", "--corpus", "."], "doc_id was expected"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_errors(arguments, message):
+    done = run("evaluate", *arguments)
+    assert done.exit_code == 2, done.output
+    assert message in " ".join(done.output.split())
+
+
+def test_validate_says_what_became_of_spans_and_fixes_those_that_moved(tmp_path):
+    moved = TEXT.replace(SENTENCES[3], "").replace(SENTENCES[5], SENTENCES[5].upper())
+    lines(tmp_path / "new.jsonl", [{"_id": "d", "title": "", "text": f"A notice. {moved}"}])
+    done = run("validate", "spans.jsonl", "--corpus", "corpus.jsonl")
+    assert (done.exit_code, done.output.splitlines()[0]) == (0, "20 of 20 spans are where they say")
+    done = run(
+        *("validate", "spans.jsonl", "--corpus", "new.jsonl", "--fix", "fixed.jsonl"),
+        *("-o", "drift.json"),
+    )
+    assert done.exit_code == 1
+    assert "lost (nothing like it is in the document" in done.output
+    statuses = [
+        span["status"] for span in json.loads((tmp_path / "drift.json").read_text())["spans"]
+    ]
+    assert (statuses.count("moved"), statuses[3], statuses[5]) == (18, "lost", "changed")
+    assert run("validate", "fixed.jsonl", "--corpus", "new.jsonl").exit_code == 0
+    evaluated = run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", "new.jsonl")
+    assert evaluated.exit_code == 2
+    assert "validate SPANS --corpus CORPUS" in " ".join(evaluated.output.split())
+    refused = run("validate", "spans.jsonl", "--fix", "x.jsonl")
+    assert refused.exit_code == 2
+    assert "--corpus" in refused.output
