@@ -17,7 +17,7 @@ TEXT = "The  Café opened in 1998.\nIt closed (for a year) in 2004, and opened a
 
 
 @pytest.mark.parametrize(
-    ("text", "stage", "found"),
+    ("text", "stage", "expected"),
     [
         ("opened in 1998", "exact", "opened in 1998"),
         ("The Café\topened", "white_space", "The  Café opened"),
@@ -28,15 +28,15 @@ TEXT = "The  Café opened in 1998.\nIt closed (for a year) in 2004, and opened a
         ("", "lost", None),
     ],
 )
-def test_a_text_is_found_by_the_strictest_stage_that_finds_it(text, stage, match):
+def test_a_text_is_found_by_the_strictest_stage_that_finds_it(text, stage, expected):
     result = Aligner(TEXT).find(text)
     assert result.stage == stage
-    if match is not None:
+    if expected is not None:
         [location] = result.locations
-        assert TEXT[location.start : location.end] == match
+        assert TEXT[location.start : location.end] == expected
     if stage == "fuzzy":
         [location] = result.locations
-        assert TEXT[location.start : location.end].endswith("opened again in 2006")
+        assert TEXT[location.start : location.end].endswith("opened again in 2006.")
 
 
 @given(st.text(alphabet="ab \n.É", max_size=60), st.data())

@@ -252,7 +252,7 @@ def test_a_run_too_shallow_for_the_budget_is_a_warning_unless_all_is_found():
 def test_chunks_that_hold_no_gold_at_all_are_a_warning():
     view = Spans(GOLD).view()
     result = evaluate(view.qrels, view.run(Chunks({"q": [Chunk("z", 0, 9)]})), "Recall@5")
-    assert "no chunk of the run holds judged text" in result.warnings()[0]
+    assert "nothing that was retrieved holds judged text" in result.warnings()[0]
 
 
 def test_the_top_of_a_ranking_are_chunks_with_their_gold_marked():

@@ -59,12 +59,13 @@ from beir_eval.comparison.records import (
     TESTS_OVER_REPEATS,
     ComparisonSettings,
 )
+from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_latex, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
+from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.repeats import FEWEST_REPEATS
@@ -83,9 +84,13 @@ if TYPE_CHECKING:
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import Measure
+    from beir_eval.spans import SpanView
 
-#: What is compared unless measures are named, as in ``beir-eval compare``.
-_COMPARED = "nDCG@10"
+#: {whether characters have ranks: what is compared unless measures are named, as in ``beir-eval
+#: compare``}.
+_COMPARED = {False: "nDCG@10", True: "Recall@2000"}
+#: What is evaluated, likewise.
+_EVALUATED = {False: DEFAULT_MEASURES, True: TEXT_MEASURES}
 #: The options that a comparison and a ledger share.
 _LEDGER_SETTINGS = ("margin", "alpha", "draws", "rng")
 #: The value of --collapse that counts each chunk.
@@ -145,6 +150,20 @@ class _CorpusOptions:
         "Write the corpus to the pipelines' stores first, through this indexing pipeline: a YAML "
         "file, for example with a splitter or an embedder."
     )
+    spans: Path | None = option(
+        "Judge by these spans of the documents' text (JSON lines) in place of qrels: the chunks of "
+        "any splitter are found in the corpus."
+    )
+    ranks: str = option(
+        "What has a rank if spans are judged.",
+        default="characters",
+        choices=EvaluationSettings.CHOICES["ranks"][1:],
+    )
+    overlap: float | None = option(
+        "The share of a span that must be read; without it each character counts.  [default: .75 "
+        "if chunks have ranks]",
+        metavar="SHARE",
+    )
 
     def __post_init__(self) -> None:
         """Check the combination."""
@@ -153,8 +172,21 @@ class _CorpusOptions:
                 "--index writes text and --index-pipeline writes through a pipeline: state one": (
                     self.index_corpus and self.index_pipeline is not None
                 ),
+                "--ranks and --overlap are for --spans": self.spans is None
+                and (self.ranks != "characters" or self.overlap is not None),
             }
         )
+
+    def read(self, folder: Path, running: _RunOptions) -> tuple[Dataset, SpanView | None]:
+        """Return the data set, and the spans that it is judged by, if it is not by its qrels."""
+        from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
+        from beir_eval.integrations.retrieval.chunks import judged_by_spans  # noqa: PLC0415
+
+        if self.spans is None:
+            return load_dataset(folder, running.split), None
+        check_options({"--stages are of documents, and --spans of text": running.stages})
+        overlap = 0.75 if self.ranks == "chunks" and self.overlap is None else self.overlap
+        return judged_by_spans(folder, self.spans, self.ranks, overlap)
 
     def index(
         self, data: Dataset, retrievers: Mapping[str, PipelineRetriever], allowed: Sequence[str]
@@ -238,7 +270,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
 ) -> None:
     """Run PIPELINES for every judged query of DATASET, print the means, and compare them."""
     with print_errors():
-        from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
         from beir_eval.integrations.haystack.documents import (  # noqa: PLC0415
             INDEX_CALL,
             INDEX_PIPELINE,
@@ -271,16 +302,20 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             ],
         )
         _check_running(running.concurrency, running.on_error)
-        retriever_settings = _retriever_settings(names, of_pipelines, keep_stages=running.stages)
-        compared = with_rel(parse_all(named or [_COMPARED]), rel)
+        data, view = of_corpus.read(dataset, running)
+        retriever_settings = _retriever_settings(
+            names, of_pipelines, keep_stages=running.stages, returns_chunks=view is not None
+        )
+        are_characters = view is not None and view.ranks == "characters"
+        compared = with_rel(parse_all(named or [_COMPARED[are_characters]]), rel)
         looks_of = _looks_of(context, of_ledger, names, compared)
         evaluated_measures = [
-            *with_rel(parse_all(measure) if measure else DEFAULT_MEASURES, rel),
+            *with_rel(parse_all(measure) if measure else _EVALUATED[are_characters], rel),
             *compared,
             *(() if looks_of is None else parse_all(looks_of.measure)),
         ]
         task = _Task(
-            data=load_dataset(dataset, running.split),
+            data=data,
             limit=running.limit,
             runs=runs,
             measures=parse_all(evaluated_measures),
@@ -320,6 +355,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             limit=running.limit,
             on_error=running.on_error,
             fresh=running.fresh,
+            view=view,
             **{"keep_top": 10, "fingerprint": False} | for_report,
         )
         # A look that is shown must be recorded, so it is recorded first.
@@ -329,7 +365,8 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         if outputs["html"]:
             in_report = comparison or evaluated.in_report()
             write_html(outputs, in_report, queries=task.data.queries, corpus=task.data.corpus)
-        _print_means(evaluated, has_measures=bool(measure), detail=systems.detail)
+        has_measures = bool(measure) or are_characters
+        _print_means(evaluated, has_measures=has_measures, detail=systems.detail)
         _print_comparison(comparison, checks, task.data.queries, detail=systems.detail)
         if recorded is not None:
             print_looks(*recorded)
@@ -559,9 +596,11 @@ def _check_test_over_repeats(repeats: int | None, test: str, correction: str | N
 
 
 def _retriever_settings(
-    names: Sequence[str], options: _PipelineOptions, *, keep_stages: bool
+    names: Sequence[str], options: _PipelineOptions, *, keep_stages: bool, returns_chunks: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the settings of ``PipelineRetriever`` of each pipeline, from the options."""
+    from beir_eval.integrations.retrieval.chunks import CHUNK_FIELDS  # noqa: PLC0415
+
     inputs = values_of_pipelines("--input", options.inputs or (), names)
     fields = values_of_pipelines("--by", options.field or (), names)
     outputs = values_of_pipelines(
@@ -571,10 +610,12 @@ def _retriever_settings(
     return {
         name: {
             "inputs": inputs[name] or None,
-            "document_comparison_field": fields[name] or "id",
+            "document_comparison_field": CHUNK_FIELDS if returns_chunks else fields[name] or "id",
             "documents_from": next(iter(outputs[name]), None),
             "collapse": (
-                None if collapsed[name] == [_NO_COLLAPSE] else next(iter(collapsed[name]), AUTO)
+                None
+                if returns_chunks or collapsed[name] == [_NO_COLLAPSE]
+                else next(iter(collapsed[name]), AUTO)
             ),
             "keep_stages": keep_stages,
         }

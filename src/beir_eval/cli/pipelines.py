@@ -227,6 +227,8 @@ def judged_result(
         name: the name of the pipeline, for messages.
         drop_identical_ids: the setting of the evaluation.
     """
+    qrels = qrels.select(qrels.query_ids)
+    qrels.ranks = "documents"  # also if they are of text: the run is made of the judgements
     evaluator = Evaluator(qrels, measures, drop_identical_ids=drop_identical_ids, fingerprint=True)
     # Without scores: with the grades as scores it would look like a mistake.
     run = Run.from_rankings({query: list(judged) for query, judged in qrels.as_dict().items()})

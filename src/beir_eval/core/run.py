@@ -51,6 +51,8 @@ class Run:
     Attributes:
         chunk_counts: how many entries are chunks, with ``collapse``; else None.
         stated_ranks: the ranks in the first lines of the file that was read; None if it has none.
+        text_counts: how retrieved text became ranks, if text is judged and not documents; else
+            None.
 
     Raises:
         SettingError: ``collapse`` is neither a separator nor a pattern with one group.
@@ -66,6 +68,7 @@ class Run:
     _source: RunSource
     chunk_counts: ChunkCounts | None = None
     stated_ranks: StatedRanks | None = None
+    text_counts: TextCounts | None = None
 
     def __init__(self, mapping: RunMapping, *, collapse: ChunkIds | None = None) -> None:
         """Check the query ids and keep the mapping."""
@@ -318,11 +321,6 @@ class Run:
     def ranks(self) -> str:
         """What has a rank: "documents", or "chunks" or "characters" (see ``Spans.view``)."""
         return getattr(self._source, "ranks", "documents")
-
-    @property
-    def text_counts(self) -> TextCounts | None:
-        """How ranked chunks became ranks of gold text; None if documents are ranked."""
-        return getattr(self._source, "text_counts", None)
 
     @property
     def checks_all_documents(self) -> bool:

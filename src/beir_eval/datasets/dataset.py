@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.adapters.dataset_folder import dataset_name, find_dataset_files, is_dataset
+from beir_eval.adapters.dataset_folder import (
+    dataset_name,
+    find_dataset_files,
+    is_dataset,
+    table_files,
+)
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
@@ -105,6 +110,27 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     corpus = corpus_from_files(folder, files.corpus)
     queries = queries_from_files(files.queries)
     return replace(_new_dataset(name, split, corpus, queries, qrels), query_files=files.queries)
+
+
+def dataset_with_judgements(folder: Path, qrels: Qrels) -> Dataset:
+    """Return the corpus and the queries of a folder, with judgements that are not in it.
+
+    Args:
+        folder: the data set, with qrels or without.
+        qrels: the judgements.
+
+    Raises:
+        FileFormatError: the folder has no corpus or no queries, or one of them is malformed.
+    """
+    corpus, queries = (table_files(folder, table) for table in ("corpus", "queries"))
+    if not corpus or not queries:
+        missing = "corpus" if not corpus else "queries"
+        raise FileFormatError(folder, f"no {missing} in this folder; {missing}.jsonl was expected")
+    name = dataset_name(folder)
+    made = _new_dataset(
+        name, "spans", corpus_from_files(folder, corpus), queries_from_files(queries), qrels
+    )
+    return replace(made, query_files=queries)
 
 
 def corpus_from_files(folder: Path, files: tuple[Path, ...]) -> Corpus:

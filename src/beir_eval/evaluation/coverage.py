@@ -185,8 +185,8 @@ def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
     text = counted.text
     if not counted.documents_judged:
         yield (
-            "no chunk of the run holds judged text: check that the ids of its documents are those "
-            "of the spans, and that both are of the same corpus"
+            "nothing that was retrieved holds judged text: check that both are of the same corpus, "
+            "and that the documents of chunks have the ids of those of the spans"
         )
         return
     if not text.ends_before:

@@ -167,12 +167,12 @@ class Evaluator:
             missing=missing,
             no_relevant=no_relevant,
             duplicates=duplicates,
+            ranks=self.qrels.ranks,
             drop_identical_ids=(
                 self._conventions is not None and self._conventions.drops_identical_ids
                 if drop_identical_ids is None
                 else drop_identical_ids
             ),
-            ranks=self.qrels.ranks,
         )
         check_count("keep_top", keep_top, least=0)
         self._keep_top = operator.index(keep_top)

@@ -56,6 +56,11 @@ def ranks_sentence(result: EvaluationResult) -> str:
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
         return ""
+    if settings.ranks == "documents":
+        return (
+            f"matched by text: a judged text counts as retrieved by the first text with a run of "
+            f"{100 * (text.overlap or 0):g}% of its letters"
+        )
     what = "each character of a span counts"
     if text.overlap is not None:
         what = f"a span counts once {100 * text.overlap:g}% of it is read"
@@ -69,6 +74,8 @@ def text_sentences(result: EvaluationResult) -> Iterator[str]:
     if text is None:
         return
     yield ranks_sentence(result)
+    if not text.alignment:
+        return
     stages = [f"{_STAGES[stage]} {count:,}" for stage, count in text.alignment.items()]
     if "lost" not in text.alignment:
         stages.append("lost 0")

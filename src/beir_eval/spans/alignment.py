@@ -107,8 +107,17 @@ class Aligner:
                 continue
             whole, index = self._form(stage)
             if starts := occurrences(whole, needle):
-                return Match(stage, tuple(_location(index, at, at + len(needle)) for at in starts))
+                return Match(
+                    stage, tuple(self._location(index, at, at + len(needle)) for at in starts)
+                )
         return self._find_pieces(_reduced(text, "letters")[0])
+
+    def _location(self, index: Ints, first: int, end: int) -> Location:
+        """Return the location of characters of a reduced text, with a full stop or the like."""
+        stop = int(index[end - 1]) + 1
+        while stop < len(self.text) and unicodedata.category(self.text[stop])[0] == "P":
+            stop += 1
+        return Location(int(index[first]), stop)
 
     def _form(self, stage: Stage) -> tuple[str, Ints]:
         """Return the reduced text, and the place of each of its characters in the text, i8[N]."""
@@ -156,7 +165,7 @@ class Aligner:
                 backwards = whole[max(start - begin, 0) : start][::-1]
                 start -= _num_equal(backwards, letters[:begin][::-1])
                 stop += _num_equal(whole[stop : stop + len(letters)], letters[end:])
-                locations.append(_location(index, start, stop))
+                locations.append(self._location(index, start, stop))
         return Match("fuzzy", tuple(locations))
 
 
@@ -208,10 +217,6 @@ def _letters(text: str) -> Iterator[tuple[int, str]]:
         for part in unicodedata.normalize("NFKD", character).casefold():
             if part.isalnum():
                 yield at, part
-
-
-def _location(index: Ints, first: int, end: int) -> Location:
-    return Location(int(index[first]), int(index[end - 1]) + 1)
 
 
 def _num_equal(first: str, second: str) -> int:

@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.base import RankingBlock
 from beir_eval.core.run_sources.chunks import TextCounts
+from beir_eval.datasets.dataset import dataset_with_judgements
 from beir_eval.errors import RunError, SettingError, check_choice, first_few, shown
 from beir_eval.spans.gold import GoldText
 from beir_eval.spans.projection import completed_at, distinct, project
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.datasets.dataset import Dataset
     from beir_eval.spans.chunks import Chunks
     from beir_eval.spans.gold import GoldSpan
     from beir_eval.spans.projection import LocatedChunk, Projection
@@ -111,7 +115,23 @@ class SpanView:
             chunks: the rankings of chunks.
             top: how many chunks of each ranking count; None: all of them.
         """
-        return Run.from_source(_TextSource(self, chunks, top))
+        source = _TextSource(self, chunks, top)
+        run = Run.from_source(source)
+        run.text_counts = source.text_counts()
+        return run
+
+    def dataset(self, folder: str | Path) -> Dataset:
+        """Return the corpus and the queries of a folder, judged by these spans.
+
+        ``index`` and ``PipelineRetriever`` take it; the folder needs no qrels.
+
+        Args:
+            folder: the data set.
+
+        Raises:
+            FileFormatError: the folder has no corpus or no queries, or one of them is malformed.
+        """
+        return dataset_with_judgements(as_path(folder), self.qrels)
 
     def chunk_texts(self, runs: Iterable[Run], *, most: int = 100) -> dict[str, dict[str, str]]:
         """Return {chunk: {"text": its text}}, gold in brackets, as ``corpus`` of ``write_report``.
@@ -179,7 +199,6 @@ class _TextSource:
     def query_ids(self) -> tuple[str, ...]:
         return tuple(self._chunks.by_query)
 
-    @cached_property
     def text_counts(self) -> TextCounts:
         """How the rankings became text, for results."""
         view, counts = self._view, asdict(self._chunks.alignment)

@@ -15,6 +15,12 @@ from beir_eval.evaluation.answer_measures import answer_scores, read_gold_answer
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
+from beir_eval.integrations.retrieval.chunks import (
+    CHUNK_FIELDS,
+    check_chunks,
+    judged_by_spans,
+    run_of_chunks,
+)
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
+    from beir_eval.spans import Spans, SpanView
 
     #: {query_id: a right answer, or several}, or the path of a file of them.
     GoldAnswers = Mapping[str, str | Iterable[str]] | str | Path
@@ -54,6 +61,9 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
     fingerprint: bool = False,
     answers_from: str | None = None,
     gold_answers: GoldAnswers | None = None,
+    spans: Spans | str | Path | None = None,
+    ranks: str = "characters",
+    overlap: float | None = None,
 ) -> EvaluationResult:
     """Run a pipeline for every judged query of a data set, and evaluate its rankings.
 
@@ -111,6 +121,12 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
             ``read_gold_answers`` reads; by default the answers in the metadata of the data set's
             queries.jsonl. A query without a gold answer has no score on the answers' measures; one
             without an answer, and one that failed, scores as an empty answer.
+        spans: judged spans of the documents' text, in place of the qrels of the data set:
+            ``Spans``, or the path of their file. The retrieved chunks are found in the text of
+            their documents, which ``index`` has named in ``meta.beir_doc_id``; the data set needs
+            no qrels. ``document_comparison_field`` and ``collapse`` are then not used.
+        ranks: with ``spans``, what has a rank: "characters" or "chunks" (see ``Spans.view``).
+        overlap: with ``spans``, the share of a span that must be read; None: each character counts.
 
     Returns:
         The result; ``result.retrieval`` has the time that each query took, and the failures.
@@ -132,6 +148,10 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
             of retrieved and judged documents differ; or documents lack the field ``collapse``.
     """
     dataset, pipeline = dataset_first(dataset, pipeline)
+    view = None
+    if spans is not None:
+        dataset, view = judged_by_spans(dataset, spans, ranks, overlap)
+        document_comparison_field, collapse = CHUNK_FIELDS, None
     retriever = PipelineRetriever(
         pipeline,
         inputs=inputs,
@@ -158,6 +178,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         limit=limit,
         keep_top=keep_top,
         fingerprint=fingerprint,
+        view=view,
     )
     return with_answers(result, retrieved, gold)
 
@@ -234,6 +255,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
     save_run: str | Path | None,
     fresh: bool = False,
     rankings_vary: bool = False,
+    view: SpanView | None = None,
     **evaluation: Any,
 ) -> tuple[Retrieved, EvaluationResult]:
     """Return what a pipeline retrieves for a data set, and its result as ``evaluate_pipeline``.
@@ -246,6 +268,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         save_run: likewise.
         fresh: likewise.
         rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
+        view: the judged spans, if the retriever names chunks by ``CHUNK_FIELDS``; else None.
         evaluation: ``name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
     """
     calls: list[Retrieved] = []
@@ -258,6 +281,9 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
             fresh=fresh,
             rankings_vary=rankings_vary,
         )
+        if view is not None:
+            check_chunks(retrieved.run, retrieved.retrieval.unnamed)
+            retrieved = retrieved._replace(run=run_of_chunks(retrieved.run, view))
         calls.append(retrieved)
         return retrieved
 
@@ -271,7 +297,7 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         what="pipeline",
         if_empty=EMPTY_STORE_HINT,
         parent_option="collapse",
-        look_ahead=look_ahead,
+        look_ahead=look_ahead if view is None else None,
         **evaluation,
     )
     [retrieved] = calls

@@ -92,13 +92,15 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     _warn_of(retrieval.problems, name)
     problems += retrieval.problems
     result = evaluate_without_warning(evaluator, run, name)
-    problem = no_overlap_message(
-        run,
-        qrels,
-        result,
-        if_empty=if_empty,
-        advice=lambda: parent_advice(retrieved.parents, qrels, parent_option),
-    )
+    problem = None
+    if run.text_counts is None:  # else the ids are those of chunks
+        problem = no_overlap_message(
+            run,
+            qrels,
+            result,
+            if_empty=if_empty,
+            advice=lambda: parent_advice(retrieved.parents, qrels, parent_option),
+        )
     if problem is not None:
         warn_caller(problem)
     else:

@@ -29,7 +29,8 @@ from beir_eval.integrations.haystack.haystack_rules import (
     evaluate_as_haystack,
 )
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
-from beir_eval.measures import DEFAULT_MEASURES, Measure, nDCG, parse, parse_all
+from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, Measure, nDCG, parse, parse_all
+from beir_eval.spans import Chunks, Spans, SpanView, match_texts
 
 from .inputs import (
     UNJUDGED,
@@ -97,6 +98,11 @@ class BEIREvaluator:
         unjudged: str = "error",
         unmatched: str = "missed",
         rules: str = "beir_eval",
+        spans: str | Path | None = None,
+        corpus: str | Path | None = None,
+        ranks: str = "characters",
+        overlap: float | None = None,
+        match: str | None = None,
     ) -> None:
         """Set the measures, and how documents are matched.
 
@@ -140,6 +146,16 @@ class BEIREvaluator:
                 nothing: it counts as relevant and never found ("missed"), or is an "error".
             rules: "beir_eval", or "haystack" for the numbers of Haystack's own evaluators; see
                 ``haystack_compatible``, which sets the other arguments that it needs.
+            spans: a file of judged spans of text (see ``Spans.from_jsonl``), in place of qrels,
+                read when the component warms up. Retrieved documents are chunks, which are found in
+                the text of the document in "meta.beir_doc_id", or in the field ``collapse``.
+            corpus: with ``spans``, the data-set folder or the corpus file of the documents.
+            ranks: with ``spans``, what has a rank: "characters" or "chunks" (see ``Spans.view``).
+            overlap: the share of a span, or of a judged text's letters, that counts; .75 if None,
+                but with ranks of characters each character counts.
+            match: "text" matches ground-truth documents and retrieved ones by their contents: a
+                judged text is retrieved by the first with a run of ``overlap`` of its letters (see
+                ``match_texts``). None matches by ``document_comparison_field``.
 
         Raises:
             MeasureError: a measure or a cutoff does not exist.
@@ -155,6 +171,8 @@ class BEIREvaluator:
         self.rel, self.order, self.duplicates = rel, order, duplicates
         self.unjudged, self.unmatched, self.rules = unjudged, unmatched, rules
         default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
+        if spans is not None and ranks == "characters":
+            default = TEXT_MEASURES
         chosen: Iterable[Measure] = default if measures is None else parse_all(measures)
         thresholded = [with_rel(measure, rel) for measure in chosen]
         if primary is not None:
@@ -189,6 +207,40 @@ class BEIREvaluator:
             self._check_sha256(self._qrels, "the qrels")
         if rules == "haystack":
             self._check_haystack_rules()
+        self.ranks, self.overlap, self.match = ranks, overlap, match
+        # A saved component may be loaded in another folder than this one.
+        self.spans, self.corpus = (
+            None if path is None else str(Path(path).absolute()) for path in (spans, corpus)
+        )
+        self._view: SpanView | None = None
+        self._check_text_settings()
+
+    def _check_text_settings(self) -> None:
+        """Raise SettingError for settings of judged text that exclude each other or others."""
+        is_text = self.spans is not None or self.match is not None
+        problems = {
+            "match is None or 'text'": self.match not in {None, "text"},
+            "spans and match='text' are two ways to judge text; choose one": (
+                self.spans is not None and self.match is not None
+            ),
+            "spans need corpus=, the documents that they are parts of": (
+                self.spans is not None and self.corpus is None
+            ),
+            "corpus and ranks are for spans=": self.spans is None
+            and (self.corpus is not None or self.ranks != "characters"),
+            "overlap is for spans= or match='text'": self.overlap is not None and not is_text,
+            "judged text needs rules='beir_eval', order='given', unjudged='error' or 'skip', and "
+            "no qrels": is_text
+            and (
+                self.rules != "beir_eval"
+                or self.order != "given"
+                or self.unjudged == "zero"
+                or self._qrels is not None
+                or self._qrels_path is not None
+            ),
+        }
+        if wrong := [problem for problem, is_wrong in problems.items() if is_wrong]:
+            raise SettingError(wrong[0])
 
     @classmethod
     def haystack_compatible(
@@ -284,8 +336,12 @@ class BEIREvaluator:
         Raises:
             FileFormatError, OSError: the qrels cannot be read.
             SettingError: ``split`` is set, and the qrels are a file.
-            QrelsError: the qrels do not have ``qrels_sha256``.
+            QrelsError: the qrels do not have ``qrels_sha256``, or a span does not fit the corpus.
         """
+        if self.spans is not None and self.corpus is not None and self._view is None:
+            judged = Spans.from_jsonl(self.spans, self.corpus)
+            overlap = 0.75 if self.overlap is None and self.ranks == "chunks" else self.overlap
+            self._view = judged.view(self.ranks, overlap=overlap)
         if self._qrels_path is None or self._qrels is not None:
             return
         qrels = read_qrels(self._qrels_path, split=self.split)
@@ -338,6 +394,11 @@ class BEIREvaluator:
             unjudged=self.unjudged,
             unmatched=self.unmatched,
             rules=self.rules,
+            spans=self.spans,
+            corpus=self.corpus,
+            ranks=self.ranks,
+            overlap=self.overlap,
+            match=self.match,
         )
 
     @classmethod
@@ -393,6 +454,8 @@ class BEIREvaluator:
         if self.rules == "haystack" and ground_truth_documents is not None:
             check_lengths(ground_truth_documents, retrieved_documents)
         judgements = self._qrels if qrels is None else Qrels.coerce(qrels)
+        if self._view is not None:
+            judgements = self._view.qrels
         if ground_truth_documents is None and (judgements is None or self.rules == "haystack"):
             msg = "there is nothing to judge by: pass ground_truth_documents" + (
                 "" if self.rules == "haystack" else ", or qrels here or to the constructor"
@@ -451,6 +514,8 @@ class BEIREvaluator:
             truth: the ground-truth documents of each query [Q]; None to judge by ``judgements``.
             judgements: qrels of these and perhaps other queries.
         """
+        if self._view is not None or self.match == "text":
+            return self._evaluate_text(queries, retrieved, truth)
         retrieved_names = None
         if isinstance(retrieved, Run):
             names, order, run = self._document_names("id"), "score", retrieved
@@ -472,6 +537,37 @@ class BEIREvaluator:
         documents = [] if isinstance(retrieved, Run) else retrieved
         result = with_identities(result, judged, documents, names)
         warn_if_no_overlap(run, qrels, result, names, retrieved)
+        return result
+
+    def _evaluate_text(
+        self,
+        queries: list[str],
+        retrieved: list[list[Document]] | Run,
+        truth: list[list[Document]] | None,
+    ) -> EvaluationResult:
+        """Return the scores of retrieved text on judged spans, or on judged texts."""
+        if isinstance(retrieved, Run):
+            raise InputError("text is judged, so lists of Documents are needed, not a Run")
+        if self._view is not None:
+            by_query = dict(zip(queries, retrieved, strict=True))
+            field = None if self.collapse in {None, AUTO} else self.collapse.removeprefix("meta.")
+            chunks = Chunks.from_documents(by_query, self._view.texts, doc_id_field=field)
+            qrels, run = self._view.qrels, self._view.run(chunks)
+        else:
+            if truth is None:
+                raise InputError("match='text' needs ground_truth_documents")
+            names = DocumentNames.from_fields("content")
+            judged = judgements_of(queries, truth, names, self.unmatched)
+            texts = {
+                query_id: [document.content or "" for document in documents]
+                for query_id, documents in zip(queries, retrieved, strict=True)
+            }
+            overlap = 0.75 if self.overlap is None else self.overlap
+            qrels, run = match_texts(judged.grades, texts, overlap=overlap)
+        qrels = select_qrels(queries, qrels, self.unjudged)
+        result = evaluate_without_warning(Evaluator(qrels, self.measures), run)
+        for sentence in result.warnings():
+            logger.warning("{sentence}", sentence=sentence)
         return result
 
     def _run_with_haystack_rules(

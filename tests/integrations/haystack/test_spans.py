@@ -1,0 +1,214 @@
+"""Pipelines over a data set with judged spans: right by default after cleaners and splitters."""
+
+import json
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.components.preprocessors import (
+    DocumentCleaner,
+    DocumentSplitter,
+    HierarchicalDocumentSplitter,
+)
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.writers import DocumentWriter
+from haystack.document_stores.in_memory import InMemoryDocumentStore
+from typer.testing import CliRunner
+
+from beir_eval.cli.app import app
+from beir_eval.errors import InputError, SettingError
+from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.spans import Spans
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+FACTS = [
+    "The oven is cleaned with the pyrolytic cycle at 500 degrees.",
+    "The drain pump filter of the washing machine is behind the lower flap.",
+    "The kettle is descaled with citric acid once in a month.",
+    "Kitchen knives are sharpened on a wet stone and not with a machine.",
+]
+QUERIES = ["oven pyrolytic degrees", "drain pump filter flap", "kettle citric acid", "knives stone"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A data set without qrels: two documents with a title, queries, and spans."""
+    texts = {"a": "  \n\n ".join([*FACTS[:2], "Nothing else here."]), "b": "\n".join(FACTS[2:])}
+    rows = [{"_id": doc_id, "title": "A   manual", "text": text} for doc_id, text in texts.items()]
+    spans = [
+        {"query_id": f"q{number}", "doc_id": doc_id, "start": text.index(fact), "text": fact}
+        for number, fact in enumerate(FACTS)
+        for doc_id, text in texts.items()
+        if fact in text
+    ]
+    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(QUERIES)]
+    for name, lines in (("corpus", rows), ("queries", queries), ("spans", spans)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lines))
+    return tmp_path
+
+
+def words(length):
+    return DocumentSplitter(split_by="word", split_length=length, split_overlap=0)
+
+
+def indexed(folder, *parts):
+    """Return a pipeline over a store in which the corpus was written through these parts."""
+    store = InMemoryDocumentStore()
+    indexing = Pipeline()
+    names = [f"part{number}" for number in range(len(parts))]
+    for name, part in zip([*names, "writer"], [*parts, DocumentWriter(store)], strict=True):
+        indexing.add_component(name, part)
+    for name, following in zip(names, [*names[1:], "writer"], strict=True):
+        indexing.connect(f"{name}.documents", f"{following}.documents")
+    view = Spans.from_jsonl(folder / "spans.jsonl", folder).view()
+    index(view.dataset(folder), indexing, progress=False)
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", Everything(store))
+    return pipeline
+
+
+@component
+class Everything:
+    """A retriever that returns all documents of a store."""
+
+    def __init__(self, store: InMemoryDocumentStore):
+        self.store = store
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": self.store.filter_documents()}
+
+
+@pytest.mark.parametrize(
+    "make_parts",
+    [
+        lambda: [words(5)],
+        lambda: [DocumentCleaner(), words(5)],
+        lambda: [words(12), words(3)],
+        lambda: [
+            HierarchicalDocumentSplitter(block_sizes={12, 4}, split_overlap=0, split_by="word")
+        ],
+        lambda: [DocumentCleaner(ascii_only=True), words(7)],
+    ],
+    ids=["splitter", "cleaner, splitter", "two splitters", "hierarchical", "ascii"],
+)
+def test_chunks_are_found_in_their_documents_whatever_made_them(folder, make_parts):
+    pipeline = indexed(folder, *make_parts())
+    result = evaluate_pipeline(
+        folder, pipeline, "Recall@4000", spans=folder / "spans.jsonl", progress=False
+    )
+    assert result["Recall@4000"] > 0.95  # white space that a cleaner removed is between chunks
+    counts = result.counted.text.alignment
+    assert "lost" not in counts
+    assert result.settings.ranks == "characters"
+
+
+def test_a_run_is_resumed_with_its_chunks(folder, tmp_path):
+    pipeline = indexed(folder, words(5))
+    settings = {
+        "spans": folder / "spans.jsonl",
+        "progress": False,
+        "ranks": "chunks",
+        "overlap": 0.75,
+    }
+    first = evaluate_pipeline(
+        folder, pipeline, "Recall@5", save_run=tmp_path / "r.json", **settings
+    )
+    again = evaluate_pipeline(
+        folder, pipeline, "Recall@5", save_run=tmp_path / "r.json", **settings
+    )
+    assert again.retrieval.reused
+    assert again["Recall@5"] == first["Recall@5"] > 0
+
+
+def test_documents_that_index_has_not_written_are_an_error(folder):
+    store = InMemoryDocumentStore()
+    store.write_documents([Document(content=fact) for fact in FACTS])
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
+    with pytest.raises(InputError, match=r"have no meta\.beir_doc_id and content"):
+        evaluate_pipeline(folder, pipeline, "MRR", spans=folder / "spans.jsonl", progress=False)
+
+
+def test_the_command_judges_by_spans(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for length in (4, 12):
+        store = InMemoryDocumentStore(index=f"spans-{length}")
+        indexing = Pipeline()
+        indexing.add_component("splitter", words(length))
+        indexing.add_component("writer", DocumentWriter(store))
+        indexing.connect("splitter.documents", "writer.documents")
+        (tmp_path / "i.yaml").write_text(indexing.dumps())
+        pipeline = Pipeline()
+        pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
+        (tmp_path / f"p{length}.yaml").write_text(pipeline.dumps())
+    arguments = ["haystack", "p12.yaml", str(folder), "--spans", str(folder / "spans.jsonl")]
+    done = CliRunner().invoke(app, [*arguments, "--index-pipeline", "i.yaml", "-o", "r.json"])
+    assert done.exit_code == 0, done.output
+    assert "Recall@2000" in done.output
+    assert "ranks are characters" in " ".join(done.output.split())
+    refused = CliRunner().invoke(app, [*arguments, "--stages"])
+    assert refused.exit_code == 2
+    assert "--spans of text" in refused.output
+
+
+# The component
+
+
+def test_the_component_judges_retrieved_chunks_by_spans(folder):
+    evaluator = BEIREvaluator(
+        ["Recall@500", "MAP"], spans=folder / "spans.jsonl", corpus=folder, primary="Recall@500"
+    )
+    again = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
+    right = [
+        Document(content=f"{fact} And more.", meta={"beir_doc_id": "ab"[number > 1]})
+        for number, fact in enumerate(FACTS)
+    ]
+    for made in (evaluator, again):
+        outputs = made.run(
+            retrieved_documents=[[right[0]], [right[0], right[1]], [], [right[2]]],
+            query_ids=["q0", "q1", "q2", "q3"],
+        )
+        assert outputs["individual_scores"] == [1, 1, 0, 0]
+        assert outputs["result"].counted.text.alignment["fuzzy"] == 3
+    other = BEIREvaluator("Recall@5", spans=folder / "spans.jsonl", corpus=folder, ranks="chunks")
+    outputs = other.run(retrieved_documents=[[right[1], right[0]]], query_ids=["q0"])
+    assert outputs["score"] == 1
+    with pytest.raises(InputError, match="beir_doc_id in its metadata"):
+        other.run(retrieved_documents=[[Document(content="x")]], query_ids=["q0"])
+
+
+def test_the_component_matches_ground_truth_by_text_if_asked_to():
+    truth = [[Document(content=FACTS[0]), Document(content="500 degrees")]]
+    retrieved = [
+        [Document(content="Something else"), Document(content=f"Manual: {FACTS[0].upper()}")]
+    ]
+    plain = BEIREvaluator(["Recall@2"]).run(truth, retrieved)
+    assert plain["score"] == 0
+    evaluator = BEIREvaluator(["Recall@3", "MRR"], match="text")
+    outputs = evaluator.run(truth, retrieved)
+    assert outputs["metrics"] == {"Recall@3": 1, "MRR": 1 / 2}
+    assert any(note.startswith("matched by text") for note in outputs["result"].notes())
+    half = [[Document(content="cleaned with the pyrolytic cycle")]]
+    assert evaluator.run(truth, half)["score"] == 0
+    low = BEIREvaluator(["Recall@3", "MRR"], match="text", overlap=0.4)
+    assert low.run(truth, half)["score"] == 1 / 2
+    with pytest.raises(InputError, match=r"needs ground_truth_documents|nothing to judge by"):
+        evaluator.run(retrieved_documents=retrieved)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"spans": "s.jsonl"}, "need corpus="),
+        ({"corpus": "c.jsonl"}, "are for spans="),
+        ({"match": "meaning"}, "match is None or 'text'"),
+        ({"overlap": 0.5}, "overlap is for"),
+        ({"match": "text", "order": "score"}, "order='given'"),
+        ({"spans": "s.jsonl", "corpus": "c.jsonl", "qrels": {"q": {"a": 1}}}, "no qrels"),
+        ({"spans": "s.jsonl", "corpus": "c.jsonl", "match": "text"}, "choose one"),
+    ],
+)
+def test_settings_of_text_that_exclude_each_other_are_refused(settings, problem):
+    with pytest.raises(SettingError, match=problem):
+        BEIREvaluator(**settings)
