@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Ints
 
@@ -91,26 +91,33 @@ class Aligner:
     def find(self, text: str) -> Match:
         """Return every place of a text by the first stage that finds one.
 
-        White space around a text is not looked for if the text is not there as a whole.
+        The exact places are followed by those at which white space differs: where a cleaner changed
+        the text, a copy elsewhere may be the exact one.
 
         Args:
             text: the text; of nothing but white space it is lost.
         """
         if not text.strip():
             return LOST
-        if starts := occurrences(self.text, text):
-            return Match("exact", tuple(Location(start, start + len(text)) for start in starts))
-        stages: tuple[Stage, ...] = ("white_space", "letters")
-        for stage in stages:
-            needle, _ = _reduced(text, stage)
-            if not needle:
-                continue
-            whole, index = self._form(stage)
-            if starts := occurrences(whole, needle):
-                return Match(
-                    stage, tuple(self._location(index, at, at + len(needle)) for at in starts)
-                )
-        return self._find_pieces(_reduced(text, "letters")[0])
+        starts = occurrences(self.text, text)
+        exact = [Location(start, start + len(text)) for start in starts]
+        begins = {start + len(text) - len(text.lstrip()) for start in starts}
+        needle, _ = _reduced(text, "white_space")
+        whole, index = self._form("white_space")
+        others = [
+            Location(int(index[at]), int(index[at + len(needle) - 1]) + 1)
+            for at in occurrences(whole, needle)
+            if int(index[at]) not in begins
+        ]
+        if exact or others:
+            return Match("exact" if exact else "white_space", (*exact, *others))
+        letters, _ = _reduced(text, "letters")
+        whole, index = self._form("letters")
+        if letters and (starts := occurrences(whole, letters)):
+            return Match(
+                "letters", tuple(self._location(index, at, at + len(letters)) for at in starts)
+            )
+        return self._find_pieces(letters)
 
     def _location(self, index: Ints, first: int, end: int) -> Location:
         """Return the location of characters of a reduced text, with a full stop or the like."""
@@ -169,17 +176,18 @@ class Aligner:
         return Match("fuzzy", tuple(locations))
 
 
-def occurrences(whole: str, part: str) -> list[int]:
-    """Return where ``part`` begins in ``whole``, occurrences that do not overlap.
+def occurrences(whole: str, part: str, *, overlapping: bool = True) -> list[int]:
+    """Return where ``part`` begins in ``whole``; of what repeats, the first thousand.
 
-    >>> occurrences("abcabcab", "abc"), occurrences("aaaa", "aa")
-    ([0, 3], [0, 2])
+    >>> occurrences("aaaa", "aa"), occurrences("aaaa", "aa", overlapping=False)
+    ([0, 1, 2], [0, 2])
     """
+    step = 1 if overlapping else len(part)
     starts: list[int] = []
     at = whole.find(part)
     while at >= 0 and len(starts) < _MOST_PLACES:
         starts.append(at)
-        at = whole.find(part, at + len(part))
+        at = whole.find(part, at + step)
     return starts
 
 
@@ -226,36 +234,40 @@ def _num_equal(first: str, second: str) -> int:
 
 
 class Anchors:
-    """How far stated offsets are from the true ones in a document, from texts with one place.
+    """How far stated offsets are from the true ones in a document.
+
+    Asked in ascending order, each text that was located is an anchor for the next one: offsets into
+    a cleaned text lag behind more and more, but little from one chunk to the next.
 
     Args:
-        stated: the offsets that were stated for these texts. [A]
-        true: where they stand. [A]
+        known: (stated offset, true offset) of texts that stand at one place.
         length: the length of the document.
         highest: the highest end that is stated for any text of the document.
     """
 
-    def __init__(
-        self, stated: Sequence[int], true: Sequence[int], length: int, highest: int
-    ) -> None:
+    def __init__(self, known: Iterable[tuple[int, int]], length: int, highest: int) -> None:
         """Sort the anchors."""
-        pairs = sorted(set(zip(stated, true, strict=True)))
-        self._stated = [offset for offset, _ in pairs]
-        self._true = [offset for _, offset in pairs]
+        self._known = sorted(set(known))
+        self._last: tuple[int, int] | None = None
         self._scale = length / highest if highest > length else 1.0
+
+    def add(self, stated: int, true: int) -> None:
+        """Note where the text was located that was asked for last."""
+        self._last = stated, true
 
     def true_offset(self, stated: int) -> float:
         """Return where a text probably stands: between the anchors around it, or beside one."""
-        after = bisect_left(self._stated, stated)
-        if not self._stated:
-            return stated * self._scale
-        if after == 0:
-            return self._true[0] + stated - self._stated[0]
-        if after == len(self._stated):
-            return self._true[-1] + stated - self._stated[-1]
-        low, high = self._stated[after - 1], self._stated[after]
-        begin, end = self._true[after - 1], self._true[after]
-        return begin + (end - begin) * (stated - low) / (high - low)
+        after = bisect_left(self._known, (stated, -1))
+        around = self._known[max(after - 1, 0) : after + 1]
+        if self._last is not None:
+            around.append(self._last)
+        before = max((anchor for anchor in around if anchor[0] <= stated), default=None)
+        behind = min((anchor for anchor in around if anchor[0] > stated), default=None)
+        if before is None or behind is None:
+            anchor = before or behind
+            return stated * self._scale if anchor is None else anchor[1] + stated - anchor[0]
+        slope = (behind[1] - before[1]) / (behind[0] - before[0])
+        return before[1] + slope * (stated - before[0])
 
 
 def nearest(locations: Sequence[Location], hint: float) -> Location:

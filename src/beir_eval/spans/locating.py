@@ -104,34 +104,30 @@ def _locate_in(
             counts["wrong_offsets"] += part.start is not None
     if aligner is None or not looked_for:
         return located
-    is_anchor = {
-        part: part.start is not None and match.stage != "fuzzy" and len(match.locations) == 1
+    known = [
+        (part.start, match.locations[0].start)
         for part, match in looked_for.items()
-    }
-    known: list[tuple[int, int]] = [
-        (part.start or 0, looked_for[part].locations[0].start)
-        for part in looked_for
-        if is_anchor[part]
+        if part.start is not None and match.stage != "fuzzy" and len(match.locations) == 1
     ]
     known += [
         (part.start, location.start)
         for part, location in located.items()
         if location.stage == "stated" and part.start is not None
     ]
-    ends = [part.end or part.start or 0 for part in parts if part.start is not None]
-    anchors = Anchors(
-        [stated for stated, _ in known],
-        [true for _, true in known],
-        len(aligner.text),
-        max(ends, default=0),
-    )
-    for part, match in looked_for.items():
-        counts[match.stage] += 1
+    ends = [part.end or part.start or 0 for part in parts]
+    anchors = Anchors(known, len(aligner.text), max(ends))
+    for part, match in sorted(looked_for.items(), key=lambda item: item[0].start or 0):
         counts["several_places"] += len(match.locations) > 1
         hint = None if part.start is None else anchors.true_offset(part.start)
         location = _choose(match, hint)
+        stage: str = match.stage
+        if stage == "exact" and not aligner.states(part.text or "", location.start):
+            stage = "white_space"
+        counts[stage] += 1
         is_certain = len(match.locations) == 1 or (bool(known) and hint == location.start)
-        located[part] = Located(location.start, location.end, match.stage, is_certain, shift)
+        located[part] = Located(location.start, location.end, stage, is_certain, shift)
+        if part.start is not None and stage in ("exact", "white_space"):
+            anchors.add(part.start, location.start)
     return located
 
 

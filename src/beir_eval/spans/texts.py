@@ -94,11 +94,12 @@ class DocumentTexts:
         return 0 if known is None else known[1]
 
     def occurrences(self, doc_id: str, text: str) -> list[int]:
-        """Return where a text begins in a document; found once, then kept."""
+        """Return where a text begins in a document, without overlaps; found once, then kept."""
         key = doc_id, text
         if key not in self._occurrences:
             aligner = self.aligner(doc_id)
-            self._occurrences[key] = [] if aligner is None else occurrences(aligner.text, text)
+            whole = "" if aligner is None else aligner.text
+            self._occurrences[key] = occurrences(whole, text, overlapping=False)
         return self._occurrences[key]
 
 
