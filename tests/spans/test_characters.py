@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from beir_eval import compare, compare_runs, evaluate
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import BeirEvalWarning, ResultError, RunError, SettingError
+from beir_eval.evaluation.tables import to_latex
 from beir_eval.spans import Chunk, Chunks, Span, Spans
 
 #: Made rankings end before the cutoffs, which is a warning of the result and none of the call.
@@ -216,6 +217,12 @@ def test_results_say_what_has_ranks_and_others_are_not_compared():
     result = evaluate(view.qrels, view.run(Chunks(RANKED, LETTERS)), "Recall@5")
     assert result.settings == EvaluationSettings(ranks="characters")
     assert any(note.startswith("ranks are characters: ") for note in result.notes())
+    assert "ranks are characters: " in str(result)
+    assert "Ranks are characters: " in to_latex([result])
+    view = Spans({**GOLD, "r": GOLD["q"]}, LETTERS).view()
+    chunks = Chunks({**RANKED, "r": RANKED["q"]}, LETTERS)
+    runs = {"a": view.run(chunks), "b": view.run(chunks, top=1)}
+    assert "Ranks are characters: " in compare_runs(view.qrels, runs, "Recall@2").to_latex()
     again = type(result).model_validate_json(result.model_dump_json())
     assert again == result
     assert again.counted.text.alignment == {"unchecked": 3}

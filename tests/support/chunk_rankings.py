@@ -16,10 +16,10 @@ def bm25_rankings(corpora, queries, extents, depth: int = 60):
     texts = [corpora[doc_id][start:end] for doc_id, start, end in chunks]
     retriever = bm25s.BM25()
     retriever.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
-    asked = bm25s.tokenize(list(queries.values()), stopwords="en", show_progress=False)
+    questions = bm25s.tokenize(list(queries.values()), stopwords="en", show_progress=False)
     depth = min(depth, len(chunks))
-    found, _ = retriever.retrieve(asked, k=depth, show_progress=False)
+    ranked, _ = retriever.retrieve(questions, k=depth, show_progress=False)
     return {
         query_id: [chunks[index] for index in ranking]
-        for query_id, ranking in zip(queries, found.tolist(), strict=True)
+        for query_id, ranking in zip(queries, ranked.tolist(), strict=True)
     }

@@ -22,6 +22,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.display.tables import Cell, Table, latex_table, score_text
 from beir_eval.display.words import VERDICTS
+from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
@@ -320,4 +321,6 @@ def to_latex(comparison: Comparison) -> str:
         caption += f" {system}: mean of {repeats} repeats." if repeats > 1 else ""
     for sentence in common_headlines(comparison):
         caption += f" {sentence.text}."
+    if ranks := ranks_sentence(comparison.results[comparison.systems[0]][0]):
+        caption += f" {ranks[0].upper()}{ranks[1:]}."
     return latex_table(to_table(comparison), caption=caption, label="tab:comparison")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from beir_eval.display.document import Document
 from beir_eval.display.tables import Cell, Table, latex_table, score_text
 from beir_eval.display.warning_texts import warnings_latex
+from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.side_by_side import (
     labelled_means,
     shared_measures,
@@ -143,10 +144,11 @@ def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
 
 
 def result_text(result: EvaluationResult) -> str:
-    """Return the warnings and the means of a result as plain text."""
+    """Return the warnings, the means and what has ranks (unless documents) as plain text."""
     tables = cutoff_tables(result) or [_one_result_table(result)]
     warnings = [f"warning: {sentence}" for sentence in result.warnings()]
-    return "\n".join([*warnings, "\n\n".join(table.text() for table in tables)])
+    text = "\n".join([*warnings, "\n\n".join(table.text() for table in tables)])
+    return "\n".join(filter(None, [text, ranks_sentence(result)]))
 
 
 def _one_result_table(result: EvaluationResult) -> Table:
@@ -183,6 +185,8 @@ def to_latex(results: Sequence[EvaluationResult], measures: Sequence[str] | None
     table = means_table(results, measures=measures)
     if any(heading.endswith("*") for heading in _headings(table)):
         caption += " *: the cutoff is beyond the deepest ranking."
+    if ranks := ranks_sentence(results[0]):
+        caption += f" {ranks[0].upper()}{ranks[1:]}."
     return warnings_latex(shared_warnings(results)) + latex_table(
         table, caption=caption, label="tab:means"
     )
