@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import compare, compare_runs, evaluate
+from beir_eval.comparison.stages import evaluate_stages
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.errors import BeirEvalWarning, ResultError, RunError, SettingError
+from beir_eval.errors import BeirEvalWarning, InputError, ResultError, RunError, SettingError
 from beir_eval.evaluation.tables import to_latex
 from beir_eval.spans import Chunk, Chunks, Span, Spans
 
@@ -297,3 +298,10 @@ def test_ten_million_gold_characters_are_not_spelt_out():
     assert [mean.value for mean in result.means.values()] == [0.5, 1]
     assert view.qrels.doc_ids[9_999_999] == "d#99999"
     assert np.shares_memory(view.qrels.grades, view.qrels.grades)
+
+
+def test_stages_are_of_documents():
+    view = Spans(GOLD, LETTERS).view()
+    runs = {name: view.run(Chunks(RANKED, LETTERS)) for name in ("bm25", "ranker")}
+    with pytest.raises(InputError, match=r"ranks of 'bm25', 'ranker' are characters"):
+        evaluate_stages(view.qrels, runs, "Recall@5")

@@ -89,8 +89,8 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         policies: further settings of ``evaluate``, such as ``ties``.
 
     Raises:
-        InputError: fewer than two stages, stages in a circle, or a name in ``inputs`` or
-            ``seconds`` that is no stage.
+        InputError: fewer than two stages, stages in a circle, a name in ``inputs`` or ``seconds``
+            that is no stage, or a stage whose ranks are characters or chunks.
         SettingError, MeasureError, FileFormatError: as for ``evaluate``.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -113,6 +113,12 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         correction="holm", alpha=alpha, margin=margin, draws=draws, rng=rng
     )
     runs = {name: as_run(run) for name, run in stages.items()}
+    if of_text := [name for name, run in runs.items() if run.ranks != "documents"]:
+        msg = (
+            f"the ranks of {first_few(of_text)} are {runs[of_text[0]].ranks}, and stages are of "
+            "documents: pass runs of document ids, as Run(chunks, collapse=) makes from chunk ids"
+        )
+        raise InputError(msg)
     return stages_of_runs(qrels, runs, graph, parsed, settings, seconds=times, policies=policies)
 
 
