@@ -136,7 +136,7 @@ def test_the_options_of_a_comparison_are_those_of_compare(deep_and_shallow, tmp_
     saved = Comparison.load(tmp_path / "r.compare.json")
     assert (saved.settings, saved.differences) == (expected.settings, expected.differences)
     assert saved.clusters == expected.clusters
-    assert "Which chance is in p" in output_of(result)
+    assert "What the p-value covers" in output_of(result)
 
 
 def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path):

@@ -404,7 +404,7 @@ def test_a_choice_that_cannot_be_is_refused(options, message):
         compare(systems, **options)
 
 
-# Which chance is in p
+# What the p-value covers
 
 
 def test_every_source_of_chance_is_in_p_or_not():

@@ -118,7 +118,7 @@ def test_no_query_in_common_is_an_error_that_names_queries_of_both_inputs(run, m
 def test_cutoffs_beyond_the_deepest_ranking_are_marked():
     result = evaluate(QRELS, RUN, ["P@2", "P@3"])
     assert [result.label(name) for name in result.measures] == ["Precision@2", "Precision@3 *"]
-    assert any("deepest ranking, of 2 documents" in note for note in result.notes())
+    assert any("at most 2 documents per query" in note for note in result.notes())
     assert "Precision@3 *" in result.to_markdown()
 
 

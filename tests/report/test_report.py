@@ -149,7 +149,7 @@ def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
     comparison = made(6, 2, depth=5, measures=("nDCG@10", "nDCG@3"))
     text = page_of(tmp_path / "r.html", comparison).text
     assert "system nDCG@10 * nDCG@3" in text
-    assert "* the cutoff is beyond the deepest ranking, of 5 documents" in text
+    assert "* the run has at most 5 documents per query" in text
 
 
 def test_the_verdict_on_several_systems_groups_them():

@@ -32,7 +32,7 @@ def write_run(
     format: str | None = None,  # noqa: A002 - as read_run names it
     tag: str = "beir-eval",
 ) -> None:
-    """Write a run to a file, exactly: ``read_run`` returns the same scores to the last bit.
+    """Write a run to a file, exactly: ``read_run`` returns the same scores.
 
     Rows are written in the order of the run. The ranks of a TREC file count from 1 in the order of
     trec_eval (score, then document id, both descending), whatever the order of the rows. The n

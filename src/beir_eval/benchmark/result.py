@@ -18,21 +18,26 @@ from beir_eval.datasets.catalogue import (
     parent_info,
 )
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Table, score_text
+from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table
+from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.measures import MeasureLike, nDCG, parse
+from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
 from beir_eval.measures.names import name_in
+from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures.scales import ScoreScale
 
 #: The heading of the column of published scores: flat BM25 of Anserini.
 BASELINE = "BM25 (Anserini)"
 #: The measure of the published scores.
 _BASELINE_MEASURE = nDCG @ 10
+#: The rows of averages that papers report.
+_AVERAGES = [f"average of {size}" for size in REPORTED_AVERAGES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,42 +148,135 @@ class BenchmarkResult(Shown):
                     rows.append((f"average of {size}", averages))
         return rows
 
-    def to_table(self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True) -> Table:
+    def to_table(
+        self,
+        measure: MeasureLike = _BASELINE_MEASURE,
+        *,
+        baseline: bool = True,
+        scores: ScoreFormat | None = None,
+    ) -> Table:
         """Return a table of scores, data sets × systems, with averages (see ``rows``).
 
         Args:
             measure: the measure, or its name in any spelling that ``parse`` reads.
             baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
                 flat). Other measures have no such column.
+            scores: how scores are written; None for four decimals.
 
         Raises:
             NotEvaluatedError: a result does not have the measure.
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
+        written, scale = scores or ScoreFormat(), scale_of(str(parse(measure)), {})
         has_baseline = baseline and parse(measure) == _BASELINE_MEASURE
         header = [str(parse(measure)), *self.results, *([BASELINE] if has_baseline else [])]
-        rows = []
+        rows: list[list[str | Cell]] = []
         official = set(self._official().values())
-        for name, scores in self.rows(measure):
+        for name, of_systems in self.rows(measure):
             info = self.infos.get(name, DATASETS.get(name))
             is_official = name in official or name not in self.infos
             bm25 = info.bm25[0] if info is not None and is_official else None
             baseline_cells = (
-                [score_text(math.nan if bm25 is None else bm25)] if has_baseline else []
+                [written.text(math.nan if bm25 is None else bm25, scale.bounds)]
+                if has_baseline
+                else []
             )
-            rows.append([name, *map(score_text, scores), *baseline_cells])
+            rows.append([name, *_cells(of_systems, written, scale), *baseline_cells])
         return Table(header, rows)
 
-    def document(
-        self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
-    ) -> Document:
-        """Return failures, the table of a measure, and what was counted.
+    def systems_table(
+        self,
+        measure: MeasureLike = _BASELINE_MEASURE,
+        *,
+        digits: int | None = None,
+        percent: bool = False,
+    ) -> Table:
+        """Return a table of scores, systems × data sets, sorted by the last column, best in bold.
+
+        The last columns are the averages that papers report; if there are none, the average over
+        all data sets, without a value for a system that lacks one.
 
         Args:
             measure: the measure, or its name in any spelling that ``parse`` reads.
+            digits: the number of decimals; by default 4, or 2 in percent.
+            percent: whether a measure from 0 to 1 is in percent.
+
+        Raises:
+            NotEvaluatedError: a result does not have the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        columns = self.rows(measure)
+        if len(columns) > 1 and not any(name in _AVERAGES for name, _ in columns):
+            of_systems = zip(*(scores for _, scores in columns), strict=True)
+            averages = [math.fsum(scores) / len(columns) for scores in of_systems]
+            columns.append(("average", averages))
+        scale = scale_of(str(parse(measure)), {})
+        written = ScoreFormat(digits, percent)
+        cells = [_cells(scores, written, scale) for _, scores in columns]
+        rows = [
+            [system, *of_system]
+            for system, of_system in zip(self.results, zip(*cells, strict=True), strict=True)
+        ]
+        gains = [scale.gains(score) for score in columns[-1][1]]
+        order = sorted(
+            range(len(rows)), key=lambda row: (math.isnan(gains[row]), -float(gains[row]))
+        )
+        names = [name for name, _ in columns]
+        return Table((str(parse(measure)), *names), [rows[row] for row in order])
+
+    def to_latex(
+        self,
+        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
+        *,
+        by_system: bool = False,
+        baseline: bool = True,
+        digits: int | None = None,
+        percent: bool = False,
+    ) -> str:
+        """Return a LaTeX table with caption and label for each measure, which needs booktabs.
+
+        Warnings and failures are comments above.
+
+        Args:
+            measures: the measures, or their names in any spelling that ``parse`` reads.
+            by_system: whether systems are rows, as ``systems_table``; else data sets are.
+            baseline: as for ``to_table``.
+            digits: the number of decimals; by default 4, or 2 in percent.
+            percent: whether measures from 0 to 1 are in percent.
+
+        Raises:
+            NotEvaluatedError, MeasureError: as for ``to_table``.
+        """
+        written = ScoreFormat(digits, percent)
+        tables = [
+            latex_table(
+                self.systems_table(measure, digits=digits, percent=percent)
+                if by_system
+                else self.to_table(measure, baseline=baseline, scores=written),
+                caption=f"{measure} by data set.{written.remark()}",
+                label=f"tab:data-sets{f'-{number}' if number > 1 else ''}",
+            )
+            for number, measure in enumerate(parse_all(measures), 1)
+        ]
+        above = warnings_latex([*self.warnings(), *self.failure_sentences()])
+        return above + "\n\n".join(tables)
+
+    def document(
+        self,
+        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
+        *,
+        baseline: bool = True,
+        by_system: bool = False,
+    ) -> Document:
+        """Return failures, a table for each measure, and what was counted.
+
+        Args:
+            measures: the measures, or their names in any spelling that ``parse`` reads.
             baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
                 flat). Other measures have no such column.
+            by_system: whether systems are rows, as ``systems_table``; else data sets are.
         """
         warnings = (
             sentence
@@ -189,7 +287,12 @@ class BenchmarkResult(Shown):
         return Document(
             warnings=list(dict.fromkeys(warnings)),
             sentences=list(map(Sentence, self.failure_sentences())),
-            tables=[partial(self.to_table, measure, baseline=baseline)],
+            tables=[
+                partial(self.systems_table, measure)
+                if by_system
+                else partial(self.to_table, measure, baseline=baseline)
+                for measure in parse_all(measures)
+            ],
             notes=list(self._notes()),
         )
 
@@ -212,21 +315,26 @@ class BenchmarkResult(Shown):
                     )
 
     def to_markdown(
-        self, measure: MeasureLike = _BASELINE_MEASURE, *, baseline: bool = True
+        self,
+        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
+        *,
+        baseline: bool = True,
+        by_system: bool = False,
     ) -> str:
-        """Return warnings, failures, the table and the notes as Markdown.
+        """Return warnings, failures, the tables and the notes as Markdown.
 
         Args:
-            measure: the measure, or its name in any spelling that ``parse`` reads.
+            measures: the measures, or their names in any spelling that ``parse`` reads.
             baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
                 flat). Other measures have no such column.
+            by_system: whether systems are rows, as ``systems_table``; else data sets are.
 
         Raises:
             NotEvaluatedError: a result does not have the measure.
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        return self.document(measure, baseline=baseline).markdown()
+        return self.document(measures, baseline=baseline, by_system=by_system).markdown()
 
     def to_json(self) -> str:
         """Return all means and failures as JSON.
@@ -296,3 +404,11 @@ class BenchmarkResult(Shown):
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"BenchmarkResult({len(self.infos)} data sets, {len(self.results)} systems)"
+
+
+def _cells(scores: Sequence[float], written: ScoreFormat, scale: ScoreScale) -> list[Cell]:
+    """Return the scores of several systems as cells, the best of them marked as such."""
+    known = [score for score in scores if not math.isnan(score)]
+    best = written.text(scale.best(known), scale.bounds) if known and len(scores) > 1 else ""
+    texts = (written.text(score, scale.bounds) for score in scores)
+    return [Cell(text, is_best=text == best) for text in texts]

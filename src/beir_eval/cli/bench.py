@@ -20,25 +20,32 @@ from beir_eval.adapters.dataset_folder import (
 )
 from beir_eval.cli.console import check_folder, print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
-from beir_eval.cli.option_sets import COMMON, option, setting, stated_options, takes_options
+from beir_eval.cli.option_sets import (
+    COMMON,
+    LatexOptions,
+    option,
+    setting,
+    stated_options,
+    takes_options,
+)
 from beir_eval.cli.options import REL, check_outputs, measure_option, write_html
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.document import joined, markdown_of
-from beir_eval.display.tables import Table, latex_table
-from beir_eval.display.warning_texts import warnings_latex
+from beir_eval.display.tables import csv_text
 from beir_eval.errors import InputError, ResultError, first_few
-from beir_eval.measures import DEFAULT_MEASURES, parse, with_rel
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.benchmark.runner import Benchmark
+    from beir_eval.measures import Measure
 
 #: How many documents of each ranking are kept for the report.
 _REPORT_DEPTH = 10
@@ -48,9 +55,9 @@ _REPORT_DEPTH = 10
 OUTPUTS = OutputFormats(
     html="a report to look at",
     json="every mean of every measure",
-    md="the table, its notes and the comparison",
-    tex="the table",
-    csv="the table",
+    md="the tables, their notes and the comparison",
+    tex="the tables",
+    csv="the tables",
 )
 
 
@@ -97,7 +104,10 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             "of such folders."
         ),
     ],
-    measure: Annotated[str, measure_option("The measure of the table.")] = "nDCG@10",
+    measure: Annotated[
+        list[str] | None,
+        measure_option("A measure, with a table of its own; repeat it.  [default: nDCG@10]"),
+    ] = None,
     rel: Annotated[float | None, REL] = None,
     output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     bm25: Annotated[  # noqa: FBT002 - an option
@@ -105,6 +115,14 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option(
             "--bm25",
             help="Show a column with Anserini's BM25, for nDCG@10.",
+            rich_help_panel=COMMON,
+        ),
+    ] = False,
+    by_system: Annotated[  # noqa: FBT002 - an option
+        bool,
+        typer.Option(
+            "--by-system",
+            help="Systems as rows, sorted by their average, which is the last column.",
             rich_help_panel=COMMON,
         ),
     ] = False,
@@ -126,8 +144,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     *,
     across: AcrossOptions,
+    latex: LatexOptions,
 ) -> None:
-    """Evaluate every run on every data set and print the table: data sets as rows."""
+    """Evaluate every run on every data set and print a table for each measure."""
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
     with print_errors():
@@ -144,35 +163,32 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         check_outputs([datasets, *runs], outputs, compared)
         for folder in (keep, mteb):
             check_folder(folder)
-        [table_measure] = with_rel([parse(measure)], rel)
+        named = measure or ["nDCG@10"]
+        table_measures = with_rel(parse_all(named), rel)
         judged, systems = _find_datasets(datasets), _find_systems(runs)
-        print_as_typed(names_as_typed([measure], rel), [*judged, *systems])
+        print_as_typed(names_as_typed(named, rel), [*judged, *systems])
         _check_layout(judged, systems)
         benchmark = Benchmark(
             judged,
             systems,
             folder=keep,
-            measures=[table_measure, *DEFAULT_MEASURES],
+            measures=[*table_measures, *DEFAULT_MEASURES],
             rel=rel,
             keep_top=_REPORT_DEPTH if outputs["html"] else 0,
             progress=True,
         )
         result = benchmark.run()
-        table = result.to_table(table_measure, baseline=bm25)
-        averages = _compare(result, measure=table_measure, **comparing) if is_compared else None
-        documents = [result.document(table_measure, baseline=bm25)]
+        averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
+        documents = [result.document(table_measures, baseline=bm25, by_system=by_system)]
         if averages is not None:
             documents = joined([*documents, averages.document()])
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
-                "tex": lambda: (
-                    warnings_latex([*result.warnings(), *result.failure_sentences()])
-                    + latex_table(
-                        table, caption=f"{table_measure} by data set.", label="tab:data-sets"
-                    )
+                "tex": lambda: result.to_latex(
+                    table_measures, by_system=by_system, baseline=bm25, **asdict(latex)
                 ),
-                "csv": lambda: _with_warnings(table, result).csv(),
+                "csv": lambda: _csv(result, table_measures, baseline=bm25, by_system=by_system),
                 "json": result.to_json,
             }
         )
@@ -186,7 +202,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                 result,
                 across=averages,
                 datasets=benchmark.datasets,
-                measure=table_measure,
+                measure=table_measures[0],
             )
         if mteb is not None:
             _write_mteb(result, mteb)
@@ -299,28 +315,40 @@ def _check_layout(datasets: Mapping[str, Path], systems: Mapping[str, Path]) -> 
         raise InputError(msg)
 
 
-def _with_warnings(table: Table, result: BenchmarkResult) -> Table:
-    """Return the table with a last column "warning": what a reader of the row must know."""
+def _csv(
+    result: BenchmarkResult, measures: Sequence[Measure], *, baseline: bool, by_system: bool
+) -> str:
+    """Return the tables of all measures as CSV, below each other, each row with its warnings."""
+    tables = [
+        result.systems_table(measure) if by_system else result.to_table(measure, baseline=baseline)
+        for measure in measures
+    ]
+    widest = max(tables, key=lambda table: len(table.header))
+    header = ["measure", "system" if by_system else "data set", *widest.header[1:], "warning"]
     rows = [
-        (
-            *row,
-            " | ".join(
-                [
-                    f"{system}: {sentence}"
-                    for system, by_dataset in result.results.items()
-                    if str(row[0]) in by_dataset
-                    for sentence in by_dataset[str(row[0])].warnings()
-                ]
-                + [
-                    f"{system}: failed with {by_dataset[str(row[0])]}"
-                    for system, by_dataset in result.failures.items()
-                    if str(row[0]) in by_dataset
-                ]
-            ),
-        )
+        [
+            str(measure),
+            *map(str, row),
+            *[""] * (len(widest.header) - len(row)),
+            " | ".join(_remarks(result, str(row[0]), by_system=by_system)),
+        ]
+        for measure, table in zip(measures, tables, strict=True)
         for row in table.rows
     ]
-    return Table((*table.header, "warning"), rows)
+    return csv_text([header, *rows])
+
+
+def _remarks(result: BenchmarkResult, row: str, *, by_system: bool) -> Iterator[str]:
+    """Yield the warnings and failures of the system or the data set of a row."""
+    for system, by_dataset in result.results.items():
+        for name, of_dataset in by_dataset.items():
+            if row == (system if by_system else name):
+                about = name if by_system else system
+                yield from (f"{about}: {sentence}" for sentence in of_dataset.warnings())
+    for system, problems in result.failures.items():
+        for name, problem in problems.items():
+            if row == (system if by_system else name):
+                yield f"{name if by_system else system}: failed with {problem}"
 
 
 def _write_mteb(result: BenchmarkResult, folder: Path) -> None:

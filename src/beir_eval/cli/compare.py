@@ -27,6 +27,7 @@ from beir_eval.cli.console import print_as_typed, print_errors
 from beir_eval.cli.option_sets import (
     CountingOptions,
     InputOptions,
+    LatexOptions,
     option,
     setting,
     stated_options,
@@ -168,11 +169,12 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
     gate: GateOptions,
     deciding: _ComparisonOptions,
     parts: _PartOptions,
+    latex: LatexOptions,
     counting: CountingOptions,
     reading: InputOptions,
     judging: _JudgingOptions,
 ) -> None:
-    """Compare systems: means, differences with intervals, and a verdict for each pair."""
+    """Compare systems: means, intervals, and a verdict for each pair."""
     with print_errors(), opened_inputs(files or []) as stated_inputs:
         from beir_eval.cli import comparison_output as printing  # noqa: PLC0415
         from beir_eval.comparison.gate_output import to_junit  # noqa: PLC0415
@@ -271,7 +273,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         outputs.write(
             {
                 "md": lambda: printing.markdown_summary(comparison, *of_parts),
-                "tex": comparison.to_latex,
+                "tex": lambda: comparison.to_latex(**asdict(latex)),
                 "csv": comparison.to_csv,
                 "queries": lambda: comparison.to_query_csv(queries),
                 "json": comparison.model_dump_json,

@@ -10,7 +10,13 @@ import typer
 
 from beir_eval.cli.console import print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
-from beir_eval.cli.option_sets import COMMON, CountingOptions, InputOptions, takes_options
+from beir_eval.cli.option_sets import (
+    COMMON,
+    CountingOptions,
+    InputOptions,
+    LatexOptions,
+    takes_options,
+)
 from beir_eval.cli.options import (
     REL,
     RunReading,
@@ -32,6 +38,7 @@ from beir_eval.cli.spans import view_of_spans
 from beir_eval.cli.stages import StageOptions, read_stages
 from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
+from beir_eval.display.tables import ScoreFormat
 from beir_eval.errors import SettingError, check_choice
 from beir_eval.evaluation.evaluator import Evaluator, default_measures
 from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
@@ -81,6 +88,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     rel: Annotated[float | None, REL] = None,
     output: Annotated[list[str] | None, OUTPUTS.option()] = None,
     *,
+    latex: LatexOptions,
     counting: CountingOptions,
     judged_only: Annotated[
         bool,
@@ -179,7 +187,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             if outputs["json"]:
                 results = _with_qrels_hash(results, evaluator.qrels)
         damaged.end_if_none_is_left()
-        write_results(results, outputs, damaged.sentences())
+        write_results(results, outputs, ScoreFormat(**asdict(latex)), damaged.sentences())
         if outputs["html"]:
             texts = report_texts(qrels_file, reading.split)
             if view is not None:

@@ -124,6 +124,16 @@ def stated_options(context: typer.Context) -> set[str]:
     return {name for name, source in sources.items() if source and source.name == "COMMANDLINE"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class LatexOptions:
+    """How the scores of a LaTeX table are written: ``ScoreFormat``."""
+
+    SECTION: ClassVar[str] = "LaTeX"
+
+    digits: int | None = option("The decimals in .tex.  [default: 4, or 2 in percent]", min=0)
+    percent: bool = option("Percent in .tex, for measures from 0 to 1.", "--percent", default=False)
+
+
 #: A set with an option for each setting of an evaluation.
 _EVALUATION_OPTIONS: Any = make_dataclass(
     "_EVALUATION_OPTIONS",

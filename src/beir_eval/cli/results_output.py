@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.cli.outputs import Outputs
+    from beir_eval.display.tables import ScoreFormat
 
 
 def print_scores(
@@ -90,20 +91,24 @@ def print_notes(results: Sequence[EvaluationResult], measures: Sequence[str]) ->
 
 
 def write_results(
-    results: Sequence[EvaluationResult], outputs: Outputs, not_evaluated: Sequence[str] = ()
+    results: Sequence[EvaluationResult],
+    outputs: Outputs,
+    scores: ScoreFormat,
+    not_evaluated: Sequence[str] = (),
 ) -> None:
     """Write the results: csv every query's scores, json everything, md and tex the means.
 
     Args:
         results: the results of all systems, on the same measures.
         outputs: the files.
+        scores: how scores are written in LaTeX.
         not_evaluated: sentences on runs that have no result, for Markdown and LaTeX.
     """
     write_data(results, outputs)
     outputs.write(
         {
             "md": lambda: warnings_markdown(not_evaluated) + to_markdown(results),
-            "tex": lambda: warnings_latex(not_evaluated) + to_latex(results),
+            "tex": lambda: warnings_latex(not_evaluated) + to_latex(results, scores=scores),
         }
     )
 

@@ -5,8 +5,8 @@ Inside:
 - ``compare``: the functions ``compare`` (takes results) and ``compare_runs`` (takes runs), which
   return a ``Comparison``.
 - ``alignment``: the scores of all systems on the queries that they share.
-- ``sampling``: what is a sample (queries or clusters, repeats, chosen systems); ``chance``: which
-  chance is in p.
+- ``sampling``: what is a sample (queries or clusters, repeats, chosen systems); ``chance``: what
+  the p-value covers.
 - ``differences``: tests, intervals and verdicts for every pair of systems.
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``headlines``,
   ``verdict_sentences``, ``overview`` (all of it in brief) and ``charts``.

@@ -119,7 +119,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     duplicates: str = "error",
     names: Any = ("first", "second"),
 ) -> Agreement:
-    """Return how alike the first k documents of two runs are, for every query that both have.
+    """Return the ranking similarity of the first k documents, for every query of both runs.
 
     The measures are ``kendall_distance``, ``spearman``, ``rbo`` and ``overlap``.
 

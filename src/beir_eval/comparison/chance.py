@@ -1,4 +1,4 @@
-"""Which chance is in the p of a comparison, and which is not."""
+"""What the p-value of a comparison covers, and what it does not."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def chance_table(comparison: Comparison) -> Table:
 
 
 def chance_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield which chance is in p and which is not, and the optimism of a choice."""
+    """Yield what the p-value covers and what not, and the optimism of a choice."""
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
@@ -66,7 +66,7 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
-    """Return which chance p accounts for, and which not.
+    """Return what p accounts for, and what not.
 
     >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
     'p accounts for the sample of 43 queries only, not for training noise or repeated looks'
@@ -77,7 +77,7 @@ def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
 
 
 def queries_only_note(sample: str = "queries") -> str:
-    """Return which chance is in p, and which is not, where p is over queries or data sets alone.
+    """Return what p accounts for, and what not, where it is over queries or data sets alone.
 
     Args:
         sample: what is a sample, such as "data sets".

@@ -448,7 +448,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         unjudged: also find what unjudged documents could change about each difference
             (``Comparison.unjudged``), which of them to judge (``Comparison.to_judge``), and how far
             the order of equal scores decides the means (``Comparison.ties``).
-        likeness_k: also find how alike the first k documents of each pair of systems are
+        likeness_k: also the ranking similarity of the first k documents of each pair
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
             pairs, or more than 100,000 pairs times queries. None leaves it out.
         **policies: the settings of ``Evaluator``, which say how the runs are evaluated:

@@ -448,6 +448,7 @@ def with_verdicts(
         row = scores.scores[pair.system] - scores.scores[pair.against]
         unit_row = units.rows[pair.system] - units.rows[pair.against]
         mean = float(flipped.means[index])
+        means = scores.scores[[pair.system, pair.against]].mean(axis=1)
         ends = float(low[index]), float(high[index])
         gains = scores.scale.gains(row)
         is_flipped = settings.test == "sign_flip"
@@ -457,6 +458,7 @@ def with_verdicts(
                 system=scores.systems[pair.system],
                 against=scores.systems[pair.against],
                 difference=mean,
+                relative=float((means[0] - means[1]) / means[1]) if means[1] > 0 else None,
                 low=ends[0],
                 high=ends[1],
                 interval=interval_label(settings, num_pairs, float(confidence[index]))

@@ -32,7 +32,7 @@ _COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distan
 
 
 class Likeness(BaseModel):
-    """How alike the top documents of two systems are, over the queries that both have.
+    """The ranking similarity of the top documents, over the queries that both systems have.
 
     A number is a mean over the queries for which it is defined, or None if there is no such query.
 
@@ -175,8 +175,8 @@ def likeness_notes(comparison: Comparison) -> Iterator[str]:
     has_documents_to_judge = comparison.to_judge is not None
     if has_documents_to_judge and comparison.likeness is None and has_too_many_pairs(comparison):
         yield (
-            f"how alike the rankings are is looked at for at most {MOST_PAIRS} pairs, and "
+            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
             f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
         )
     if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
-        yield "how alike the rankings are: of a system's repeats, the first is taken"
+        yield "ranking similarity: of a system's repeats, the first is taken"

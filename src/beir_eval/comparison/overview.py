@@ -154,7 +154,7 @@ def _details(
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
         table = _with_pairs(comparison, likeness_table(comparison))
         yield _compact(heading, [table])
-    yield Document(heading="Which chance is in p", tables=[comparison.chance_table])
+    yield Document(heading="What the p-value covers", tables=[comparison.chance_table])
     # Verdicts are words in these tables, in place of marks.
     hidden = {*shown, MARKS_NOTE}
     notes = comparison.notes()[len(comparison.warnings()) :]

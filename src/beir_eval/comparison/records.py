@@ -257,6 +257,7 @@ class Difference(BaseModel):
         measure: the canonical name of the measure.
         system, against: the names of the systems.
         difference: the difference of the means.
+        relative: the difference as a share of the mean of ``against``; None if that is 0 or below.
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
@@ -359,6 +360,7 @@ class Difference(BaseModel):
     noise_to_undo: float | None = None
     loss_not_excluded: float | None = None
     gain_not_excluded: float | None = None
+    relative: float | None = None
 
     @property
     def num_differing(self) -> int:
@@ -380,6 +382,7 @@ class Difference(BaseModel):
         changes = {
             "wins": self.losses,
             "losses": self.wins,
+            "relative": _reversed_share(self.relative),
             "loss_not_excluded": self.gain_not_excluded,
             "gain_not_excluded": self.loss_not_excluded,
             "effect": _negative(self.effect),
@@ -394,6 +397,11 @@ class Difference(BaseModel):
 
 def _negative(value: float | None) -> float | None:
     return None if value is None else -value
+
+
+def _reversed_share(relative: float | None) -> float | None:
+    """Return against − system as a share of the mean of the system; None if that is 0 or below."""
+    return None if relative is None or relative <= -1 else -relative / (1 + relative)
 
 
 class QueryDifference(BaseModel):

@@ -48,7 +48,7 @@ from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Shown
-from beir_eval.display.tables import records_csv
+from beir_eval.display.tables import ScoreFormat, records_csv
 from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
@@ -98,7 +98,8 @@ class Comparison(Shown, Saved):
             most 1,000; None if they were not computed.
         ties: the means of the systems that depend on the order of equal scores, measure by measure;
             empty if there are none, or if they were not computed.
-        likeness: how alike the top documents of each pair are; None if it was not computed.
+        likeness: the ranking similarity of the top documents of each pair; None if it was not
+            computed.
         custom_measures: {name: its bounds, and whether higher scores are better} of the measures
             that are not measures of this package.
         computed_elsewhere: the systems whose scores, or those of a repeat, this package did not
@@ -398,7 +399,7 @@ class Comparison(Shown, Saved):
                     query_id: dict(zip(LIKENESS_ROWS, values, strict=True))
                     for query_id, values in zip(self.query_ids, columns, strict=True)
                 }
-        msg = f"how alike {' and '.join(map(repr, sorted(pair)))} rank is not known"
+        msg = f"the ranking similarity of {' and '.join(map(repr, sorted(pair)))} is not known"
         raise NotEvaluatedError(msg)
 
     def _by_gain(
@@ -537,13 +538,17 @@ class Comparison(Shown, Saved):
             *likeness_notes(self),
         ]
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, digits: int | None = None, percent: bool = False) -> str:
         """Return the table of means as LaTeX, with caption and label, to paste into a paper.
 
         It needs the package booktabs. The best means are bold, marks are superscripts, which the
         caption explains. Warnings are comments above.
+
+        Args:
+            digits: the number of decimals; by default 4, or 2 in percent.
+            percent: whether measures from 0 to 1 are in percent.
         """
-        return warnings_latex(self.warnings()) + to_latex(self)
+        return warnings_latex(self.warnings()) + to_latex(self, ScoreFormat(digits, percent))
 
     def to_csv(self) -> str:
         """Return the differences with their evidence as CSV, a line for each.

@@ -20,7 +20,7 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
     test_text,
 )
-from beir_eval.display.tables import Cell, Table, latex_table, score_text
+from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.display.words import VERDICTS
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.measures.scales import scale_of
@@ -59,15 +59,17 @@ def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
     return marked_cell(score_text(mean), verdict, **cell_fields)
 
 
-def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: Any) -> Cell:
-    """Return a system's mean as a cell, with the mark of its verdict against the baseline.
+def _marked_mean_cell(
+    comparison: Comparison, mean: SystemMean, text: str, **cell_fields: Any
+) -> Cell:
+    """Return a system's mean, as text, in a cell with the mark of its verdict.
 
     Without a baseline, the mark is the letters of the systems that this one is better than.
     """
     measure, system = mean.measure, mean.system
     if comparison.baseline is not None:
         verdict = _verdict(comparison, measure, system, comparison.baseline)
-        return mean_cell(mean.mean, verdict, **cell_fields)
+        return marked_cell(text, verdict, **cell_fields)
     order = in_shown_order(comparison)
     worse = [
         index
@@ -75,12 +77,12 @@ def _marked_mean_cell(comparison: Comparison, mean: SystemMean, **cell_fields: A
         if against != system and _verdict(comparison, measure, system, against) == "better"
     ]
     if not worse:
-        return mean_cell(mean.mean, **cell_fields)
+        return marked_cell(text, "", **cell_fields)
     letters = "".join(map(letter_at, worse))
     if len(order) > _MOST_LETTERS:
         letters = f">{_ranges_text([index + 1 for index in worse])}"
     explanation = "better than these systems"
-    return Cell(score_text(mean.mean), letters, "better", explanation, **cell_fields)
+    return Cell(text, letters, "better", explanation, **cell_fields)
 
 
 def in_shown_order(comparison: Comparison) -> list[str]:
@@ -172,21 +174,26 @@ def label_of(comparison: Comparison, system: str) -> str:
     return f"{letter_of(comparison, system)} {system}"
 
 
-def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
+def to_table(
+    comparison: Comparison, *, intervals: bool = False, scores: ScoreFormat | None = None
+) -> Table:
     """Return a table of means, a row for each system and a column for each measure.
 
     Args:
         comparison: the comparison.
         intervals: whether cells hold the intervals of the means too.
+        scores: how scores are written; None for four decimals.
     """
+    scores = scores or ScoreFormat()
     means = {(mean.measure, mean.system): mean for mean in comparison.means}
     scales = {
         measure: scale_of(measure, comparison.custom_measures) for measure in comparison.measures
     }
     # Means that look equal are equally good to a reader.
     best = {
-        measure: score_text(
-            scales[measure].best(means[measure, system].mean for system in comparison.systems)
+        measure: scores.text(
+            scales[measure].best(means[measure, system].mean for system in comparison.systems),
+            scales[measure].bounds,
         )
         for measure in comparison.measures
     }
@@ -198,8 +205,11 @@ def to_table(comparison: Comparison, *, intervals: bool = False) -> Table:
             interval = ""
             if intervals:
                 interval = mean_interval_text(mean.low, mean.high, " to ", scales[measure].bounds)
-            is_best = score_text(mean.mean) == best[measure]
-            row.append(_marked_mean_cell(comparison, mean, interval=interval, is_best=is_best))
+            text = scores.text(mean.mean, scales[measure].bounds)
+            is_best = text == best[measure]
+            row.append(
+                _marked_mean_cell(comparison, mean, text, interval=interval, is_best=is_best)
+            )
         rows.append(row)
     return Table(("system", *comparison.measures), rows)
 
@@ -210,6 +220,7 @@ DIFFERENCE_COLUMNS = (
     "system",
     "against",
     "difference",
+    "in %",
     "interval",
     "effect",
     "p",
@@ -227,6 +238,7 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
         difference.system,
         difference.against,
         signed_text(difference.difference),
+        "n/a" if difference.relative is None else f"{100 * difference.relative:+.1f}%",
         interval_cell_text(difference),
         "infinite" if difference.effect is None else f"{difference.effect:+.2f}",
         p_text(difference.p),
@@ -294,8 +306,13 @@ def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> t
     return tuple(heading if name == "interval" else name for name in DIFFERENCE_COLUMNS)
 
 
-def to_latex(comparison: Comparison) -> str:
-    """Return the table of means as a LaTeX float whose caption explains the marks."""
+def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
+    """Return the table of means as a LaTeX float whose caption explains the marks.
+
+    Args:
+        comparison: the comparison.
+        scores: how scores are written.
+    """
     settings = comparison.settings
     num_comparisons = comparison.num_comparisons
     correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
@@ -323,4 +340,5 @@ def to_latex(comparison: Comparison) -> str:
         caption += f" {sentence.text}."
     if ranks := ranks_sentence(comparison.results[comparison.systems[0]][0]):
         caption += f" {ranks[0].upper()}{ranks[1:]}."
-    return latex_table(to_table(comparison), caption=caption, label="tab:comparison")
+    caption += scores.remark()
+    return latex_table(to_table(comparison, scores=scores), caption=caption, label="tab:comparison")

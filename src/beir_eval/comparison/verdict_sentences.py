@@ -432,9 +432,9 @@ def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterat
         )
     elif are_simultaneous(settings, num_comparisons):
         yield (
-            f"intervals: of the test, simultaneous: with {percent} confidence all "
-            f"{num_comparisons} intervals of a measure contain their true differences; an interval "
-            "excludes 0 exactly if the difference is significant"
+            f"simultaneous intervals that match the test: with {percent} confidence all "
+            f"{num_comparisons} intervals of a measure contain their true differences; 0 lies "
+            "outside if and only if the difference is significant"
         )
     else:
         level = (
@@ -443,7 +443,7 @@ def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterat
             else f"each at the level at which its difference was tested, {percent} or more"
         )
         yield (
-            f"intervals: of the test, {level}; an interval excludes 0 exactly if the difference is "
+            f"intervals match the test, {level}: 0 lies outside if and only if the difference is "
             "significant"
         )
 

@@ -69,6 +69,37 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreFormat:
+    """How the scores of a table are written.
+
+    Attributes:
+        digits: the number of decimals; None for 4, or 2 in percent.
+        percent: whether scores of measures from 0 to 1 are in percent.
+
+    >>> ScoreFormat(digits=1, percent=True).text(0.7213, (0, 1)), ScoreFormat().text(0.7213)
+    ('72.1', '0.7213')
+    """
+
+    digits: int | None = None
+    percent: bool = False
+
+    def text(self, score: float, bounds: tuple[float, float] | None = None) -> str:
+        """Return a score as text.
+
+        Args:
+            score: the score; "n/a" if it is NaN.
+            bounds: the bounds of its measure; None if it has none.
+        """
+        in_percent = self.percent and bounds == (0, 1)
+        digits = self.digits if self.digits is not None else 2 if in_percent else 4
+        return score_text(100 * score if in_percent else score, digits)
+
+    def remark(self) -> str:
+        """Return what a caption says of the format: " In percent.", or ""."""
+        return " In percent." if self.percent else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
     """A table with a header; the first column holds labels, the others mostly numbers.
 

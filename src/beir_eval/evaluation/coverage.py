@@ -226,6 +226,6 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
     )
     yield (
         f"{len(missing):,} of {num_judged:,} judged queries are missing from the run and {effect}: "
-        f"{first_few(missing)}{others}. Means over all {num_judged:,} judged queries and over the "
-        f"{num_retrieved:,} that the run has: {means}"
+        f"{first_few(missing)}{others}. Over all {num_judged:,} queries, and over the "
+        f"{num_retrieved:,} present: {means}"
     )

@@ -207,7 +207,7 @@ def _query_notes(
         queries = _quantity(len(without_relevant), "query")
         yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
     if not_judged := counted.queries_not_judged:
-        effect = ": without effect" if not counted.queries_missing else ""
+        effect = "" if counted.queries_missing else ": ignored"
         yield f"{_quantity(not_judged, 'query')} of the run not judged{effect}"
     if without_judgements := counted.queries_without_judgements:
         yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
@@ -333,10 +333,10 @@ def _measure_notes(
     *,
     is_text: bool,
 ) -> Iterator[str]:
-    """Yield the notes on cutoffs beyond the deepest ranking and on undefined scores."""
+    """Yield the notes on cutoffs that no ranking reaches and on undefined scores."""
     deepest = counted.deepest_ranking
     if not is_text and any((parse(name).cutoff or 0) > deepest for name in num_scored):
-        yield f"* the cutoff is beyond the deepest ranking, of {_quantity(deepest, 'document')}"
+        yield f"* the run has at most {_quantity(deepest, 'document')} per query"
     yield from _shallow_notes(counted, num_scored)
     num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
     num_evaluated = counted.queries_judged - num_skipped

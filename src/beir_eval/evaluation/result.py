@@ -459,7 +459,7 @@ class EvaluationResult(Shown, Saved):
     def to_table(self) -> Table:
         """Return a table of the means and of the number of queries that each is taken over.
 
-        A ``*`` marks cutoffs beyond the deepest ranking.
+        A ``*`` marks cutoffs that no ranking reaches.
         """
         header, scored = ("measure", self.name, "queries"), self.num_scored
         rows = [
@@ -531,7 +531,7 @@ class EvaluationResult(Shown, Saved):
         return type(self).model_construct(**(fields | changes))
 
     def label(self, name: str) -> str:
-        """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.
+        """Return the name of a measure, with a ``*`` if no ranking reaches its cutoff.
 
         Args:
             name: the name of a measure, in any spelling that ``parse`` reads, or of a custom one;

@@ -7,7 +7,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from beir_eval.display.document import Document
-from beir_eval.display.tables import Cell, Table, latex_table, score_text
+from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.side_by_side import (
@@ -36,6 +36,7 @@ def means_table(
     names: str | None = None,
     *,
     measures: Sequence[str] | None = None,
+    scores: ScoreFormat | None = None,
 ) -> Table:
     """Return a table of means: systems as rows, or measures as rows if there are many.
 
@@ -43,7 +44,9 @@ def means_table(
         results: the results of all systems.
         names: the tool whose names of the measures are shown; None for the canonical names.
         measures: the measures, which all results have; by default all that they share.
+        scores: how scores are written; None for four decimals.
     """
+    scores = scores or ScoreFormat()
     shown_measures = shared_measures(results) if measures is None else list(measures)
     labels = [
         starred_label(measure, results, _spelled(measure, results, names))
@@ -52,11 +55,12 @@ def means_table(
     means = [row for result in results for row in labelled_means(result)]
     rows: list[list[str | Cell]] = [[row.label] for row in means]
     for measure in shown_measures:
-        scores = [row.means[measure] for row in means]
-        best = scale_of(measure, results[0].custom_measures).best(scores)
-        for row, score in zip(rows, scores, strict=True):
-            text = score_text(score)
-            is_best = len(results) > 1 and not math.isnan(score) and text == score_text(best)
+        of_measure = [row.means[measure] for row in means]
+        scale = scale_of(measure, results[0].custom_measures)
+        best = scores.text(scale.best(of_measure), scale.bounds)
+        for row, score in zip(rows, of_measure, strict=True):
+            text = scores.text(score, scale.bounds)
+            is_best = len(results) > 1 and not math.isnan(score) and text == best
             row.append(Cell(text, is_best=is_best))
     table = Table(("system", *labels), rows)
     return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
@@ -170,21 +174,28 @@ def to_markdown(results: Sequence[EvaluationResult]) -> str:
     ).markdown()
 
 
-def to_latex(results: Sequence[EvaluationResult], measures: Sequence[str] | None = None) -> str:
+def to_latex(
+    results: Sequence[EvaluationResult],
+    measures: Sequence[str] | None = None,
+    scores: ScoreFormat | None = None,
+) -> str:
     """Return the warnings as comments, and the means as a LaTeX table with caption and label.
 
     Args:
         results: the results of all systems.
         measures: the measures, which all results have; by default all that they share.
+        scores: how scores are written; None for four decimals.
     """
+    scores = scores or ScoreFormat()
     num_queries = {result.num_queries for result in results}
     queries = f"{max(num_queries):,} queries" if len(num_queries) == 1 else "the judged queries"
     caption = f"Means over {queries}."
     if len(results) > 1:
         caption += " Best in bold."
-    table = means_table(results, measures=measures)
+    table = means_table(results, measures=measures, scores=scores)
+    caption += scores.remark()
     if any(heading.endswith("*") for heading in _headings(table)):
-        caption += " *: the cutoff is beyond the deepest ranking."
+        caption += " *: the run has fewer documents per query."
     if ranks := ranks_sentence(results[0]):
         caption += f" {ranks[0].upper()}{ranks[1:]}."
     return warnings_latex(shared_warnings(results)) + latex_table(

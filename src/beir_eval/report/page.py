@@ -101,7 +101,7 @@ class Page:
             "curve": "Checkpoints" if self.curve else "",
             "queries": "Queries",
             "counted": "What was counted" if self.counted else "",
-            "trusted": "How far it can be trusted" if has_trust else "",
+            "trusted": "Caveats" if has_trust else "",
             "provenance": "Provenance",
         }
         return [(key, name) for key, name in sections.items() if name]

@@ -29,7 +29,7 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
 Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 queries
 (``draws=None``). All sign vectors are used instead if those of the queries that differ are not
 more. They assume independent queries, and differences that are symmetric about 0 if there is no
-true difference; docs/comparing.md has the coverage of the intervals where that does not hold.
+true difference; docs/statistics.md has the coverage of the intervals where that does not hold.
 
 ``paired_t``, ``equivalence``, ``non_inferiority``, ``wilcoxon``, ``sign_test``, ``crossed_tests``
 and the functions of power need scipy (extra ``stats``), all others only numpy.

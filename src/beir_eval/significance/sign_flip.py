@@ -141,7 +141,7 @@ def sign_flip_interval(
 
     It consists of the values μ that the sign-flip test of the differences d_q − μ does not reject.
     So it excludes 0 exactly if the two-sided p is at most 1 − confidence. It assumes that the
-    differences are symmetric about their mean; docs/comparing.md lists its coverage where they are
+    differences are symmetric about their mean; docs/statistics.md lists its coverage where they are
     not.
 
     Formula: the means of random subsets of the queries, and of their complements, are Hartigan's

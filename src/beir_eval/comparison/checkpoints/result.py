@@ -267,12 +267,11 @@ class CheckpointCurve(Shown, Saved):
 
     def _best_sentence(self, outcome: Outcome) -> str:
         measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
-        best, far = ("highest", "high") if outcome.higher_is_better else ("lowest", "low")
+        best = "highest" if outcome.higher_is_better else "lowest"
         return (
             f"{measure}: step {_step_and_name(outcome.best)} has the {best} mean, "
-            f"{score_text(outcome.score)}. The {best} of {len(self.checkpoints)} means on the "
-            f"same queries is too {far}, here by an estimated {_bias_text(outcome.bias)} on "
-            "average: report it on other queries than those it was chosen on"
+            f"{score_text(outcome.score)}. As the best of {len(self.checkpoints)}, this mean is "
+            f"optimistic by {_bias_text(outcome.bias)}: report it on other queries"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -349,7 +348,7 @@ def _settled_sentence(outcome: Outcome, margin: float) -> str:
     if outcome.settled is None:
         return (
             f"{outcome.measure}: no later step is shown to be better than step {unbeaten} ({p}), "
-            f"but {outcome.why_not_settled}: whether training has settled there is not known"
+            f"but {outcome.why_not_settled}, so training may not have settled there"
         )
     return (
         f"{outcome.measure}: settled at step {unbeaten}: no later step is significantly better "
@@ -361,7 +360,9 @@ def _settled_sentence(outcome: Outcome, margin: float) -> str:
 
 def _bias_text(bias: float) -> str:
     """Return the bias as text; an estimate of 0 does not show that there is no bias."""
-    return score_text(bias) if bias >= _SMALLEST_BIAS else f"less than {_SMALLEST_BIAS:g}"
+    if bias < _SMALLEST_BIAS:
+        return f"less than {_SMALLEST_BIAS:g}"
+    return f"about {score_text(bias)}"
 
 
 def _step_and_name(checkpoint: Checkpoint) -> str:

@@ -82,9 +82,8 @@ def unjudged_notes(comparison: Comparison) -> Iterator[str]:
         return
     if comparison.to_judge is None:
         yield (
-            "results hold no judgements: beyond the judged shares, what unjudged documents could "
-            "change is known to compare_runs(qrels, runs), and how alike the systems rank to it or "
-            "with keep_top; keep the runs"
+            "saved results have no judgements: for unjudged documents and ties compare the run "
+            "files (compare_runs), for ranking similarity too, or evaluate with keep_top"
         )
         return
     if any(effect.low is not None for effect in effects):

@@ -281,7 +281,7 @@ class StreamedResult(Shown):
         return cast("EvaluationResult", self)
 
     def label(self, name: str) -> str:
-        """Return the name of a measure, with a ``*`` if its cutoff is beyond the deepest ranking.
+        """Return the name of a measure, with a ``*`` if no ranking reaches its cutoff.
 
         Args:
             name: the name of a measure.
