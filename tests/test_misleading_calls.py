@@ -182,7 +182,6 @@ COMMANDS = [
     ("convert run.trec run.doc", "or state --to one of trec, json, csv, parquet"),
     ("convert both.tsv x.json --qrels", "--from trec or --from beir"),
     ("evaluate qrels.trec . -m nDCG10", "did you mean nDCG@10?"),
-    ("bench qrels.trec runs -m nDCG@10,MAP", "one measure was expected, not 2"),
     ("evaluate qrels.trec run.trec -m MAP@10 rel=2", "-m 'MAP(rel=2)@10'"),
     ("evaluate qrels.trec run.trec --metrics MAP@10", "did you mean --measure (-m)?"),
     ("evaluate qrels.trec run.trec --metric=MAP@10", "did you mean --measure (-m)?"),

@@ -161,7 +161,7 @@ def test_a_curve_of_seconds_has_the_best_and_the_unbeaten_step_of_the_negated_sc
     assert [point.highest_in_resamples for point in lower.points] == [
         point.highest_in_resamples for point in higher.points
     ]
-    assert "The lowest of 4 means on the same queries is too low" in lower.to_markdown()
+    assert "As the best of 4, this mean is optimistic" in lower.to_markdown()
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 

@@ -57,7 +57,7 @@ def test_likeness_compares_the_first_documents_of_each_query():
     assert np.isnan(list(per_query["q3"].values())).all()
     assert comparison.likeness_per_query("a", "b").keys() == per_query.keys()
     results = [evaluate(qrels, run, "MRR", name=name) for name, run in (("a", a), ("b", b))]
-    with pytest.raises(NotEvaluatedError, match="'a' and 'b' rank is not known"):
+    with pytest.raises(NotEvaluatedError, match="'a' and 'b' is not known"):
         compare(results).likeness_per_query("a")
 
 

@@ -342,7 +342,7 @@ def test_slices_of_several_systems_name_the_systems_of_each_difference(
 
 
 def test_more_differences_within_slices_than_fit_are_cut_with_a_notice(tmp_path, monkeypatch):
-    monkeypatch.setattr("beir_eval.report.further_sections._MOST_CELLS", 36)
+    monkeypatch.setattr("beir_eval.report.further_sections._MOST_CELLS", 39)
     comparison = made(20, 3)
     sliced = slices_of(comparison, {"long": 12, "short": 8})
     page = page_of(tmp_path / "r.html", comparison, slices=sliced)

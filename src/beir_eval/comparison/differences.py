@@ -443,12 +443,12 @@ def with_verdicts(
     if tests.crossed is not None and tests.can_decide:
         p_queries = tests.p_corrected_over_queries()
         p_queries[np.isinf(tests.crossed.degrees_of_freedom)] = math.nan
+    means = row_means(scores.scores).tolist()
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
         row = scores.scores[pair.system] - scores.scores[pair.against]
         unit_row = units.rows[pair.system] - units.rows[pair.against]
         mean = float(flipped.means[index])
-        means = scores.scores[[pair.system, pair.against]].mean(axis=1)
         ends = float(low[index]), float(high[index])
         gains = scores.scale.gains(row)
         is_flipped = settings.test == "sign_flip"
@@ -458,7 +458,8 @@ def with_verdicts(
                 system=scores.systems[pair.system],
                 against=scores.systems[pair.against],
                 difference=mean,
-                relative=float((means[0] - means[1]) / means[1]) if means[1] > 0 else None,
+                mean=means[pair.system],
+                mean_against=means[pair.against],
                 low=ends[0],
                 high=ends[1],
                 interval=interval_label(settings, num_pairs, float(confidence[index]))

@@ -257,7 +257,7 @@ class Difference(BaseModel):
         measure: the canonical name of the measure.
         system, against: the names of the systems.
         difference: the difference of the means.
-        relative: the difference as a share of the mean of ``against``; None if that is 0 or below.
+        mean, mean_against: the means of the two systems; None in files of earlier versions.
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
@@ -360,7 +360,15 @@ class Difference(BaseModel):
     noise_to_undo: float | None = None
     loss_not_excluded: float | None = None
     gain_not_excluded: float | None = None
-    relative: float | None = None
+    mean: float | None = None
+    mean_against: float | None = None
+
+    @property
+    def relative(self) -> float | None:
+        """The change from the mean of ``against``, as a share of it; None if that is 0 or below."""
+        if self.mean is None or self.mean_against is None or self.mean_against <= 0:
+            return None
+        return (self.mean - self.mean_against) / self.mean_against
 
     @property
     def num_differing(self) -> int:
@@ -382,7 +390,8 @@ class Difference(BaseModel):
         changes = {
             "wins": self.losses,
             "losses": self.wins,
-            "relative": _reversed_share(self.relative),
+            "mean": self.mean_against,
+            "mean_against": self.mean,
             "loss_not_excluded": self.gain_not_excluded,
             "gain_not_excluded": self.loss_not_excluded,
             "effect": _negative(self.effect),
@@ -397,11 +406,6 @@ class Difference(BaseModel):
 
 def _negative(value: float | None) -> float | None:
     return None if value is None else -value
-
-
-def _reversed_share(relative: float | None) -> float | None:
-    """Return against − system as a share of the mean of the system; None if that is 0 or below."""
-    return None if relative is None or relative <= -1 else -relative / (1 + relative)
 
 
 class QueryDifference(BaseModel):

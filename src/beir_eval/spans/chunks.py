@@ -65,7 +65,7 @@ class Chunks:
     def __init__(
         self, by_query: Mapping[str, Iterable[Chunk]], corpus: CorpusLike | None = None
     ) -> None:
-        """Location the chunks."""
+        """Locate the chunks."""
         self._set({id_text(query): list(chunks) for query, chunks in by_query.items()}, corpus)
 
     @classmethod
@@ -95,11 +95,11 @@ class Chunks:
                 msg = f"lines before have a {key} to rank by, this one has none"
                 raise record.refuse(msg)
             key = of_line
-            location = -score if score is not None else rank or 0.0
+            order = -score if score is not None else rank or 0.0
             chunk = Chunk(record.id("doc_id"), start, end, record.text())
             if (start is None or end is None) and chunk.text is None:
                 raise record.refuse("a chunk needs start and end, or its text")
-            ranked.setdefault(record.id("query_id"), []).append((location, chunk))
+            ranked.setdefault(record.id("query_id"), []).append((order, chunk))
         chunks = cls.__new__(cls)
         chunks._set(  # noqa: SLF001 - an instance of this class
             {
