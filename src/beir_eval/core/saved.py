@@ -91,6 +91,15 @@ def without_unset(settings: type[DataclassInstance]) -> WrapSerializer:
     return WrapSerializer(serialize)
 
 
+def stated_settings(settings: DataclassInstance) -> dict[str, Any]:
+    """Return {name: value} of settings, without those that are written only if they are set."""
+    return {
+        field.name: value
+        for field in fields(settings)
+        if (value := getattr(settings, field.name)) != field.default or not is_written_if_set(field)
+    }
+
+
 def is_written_if_set(field: Field[Any]) -> bool:
     """Return whether a field of settings is written only if it differs from its default."""
     return field.metadata.get("written") == "if set"

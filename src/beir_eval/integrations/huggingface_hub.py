@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.paths import as_path
+from beir_eval.core.saved import stated_settings
 from beir_eval.errors import FileFormatError, InputError, ResultError, needs_extra, shown
 from beir_eval.measures import parse
 
@@ -246,7 +246,7 @@ def _facts(result: EvaluationResult, name: str) -> dict[str, Any]:
     if result.counted is not None:
         facts["queries_missing"] = len(result.counted.queries_missing)
     if result.settings is not None:
-        facts |= asdict(result.settings)
+        facts |= stated_settings(result.settings)
     facts["beir_eval"] = result.provenance.package_version
     return facts
 

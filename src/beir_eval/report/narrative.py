@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
 from beir_eval.comparison.headlines import MOST_NAMED, headline
 from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.core.saved import stated_settings
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, score_text
 
@@ -192,4 +193,4 @@ def provenance_rows(
 
 
 def _settings_text(settings: EvaluationSettings | ComparisonSettings) -> str:
-    return ", ".join(f"{name}={value}" for name, value in asdict(settings).items())
+    return ", ".join(f"{name}={value}" for name, value in stated_settings(settings).items())

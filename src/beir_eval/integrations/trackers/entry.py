@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from beir_eval.core.saved import stated_settings
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.trackers.names import tracker_name
 from beir_eval.integrations.trackers.steps import step_of
@@ -147,7 +148,8 @@ def _settings(result: EvaluationResult) -> dict[str, Any]:
     """Return the settings of a result; scores from elsewhere have none that are known."""
     if result.settings is None:
         return {"settings/computed_elsewhere": True}
-    settings = {f"settings/{name}": value for name, value in asdict(result.settings).items()}
+    stated = stated_settings(result.settings)
+    settings = {f"settings/{name}": value for name, value in stated.items()}
     if result.provenance.qrels_sha256 is not None:
         settings["settings/qrels_sha256"] = result.provenance.qrels_sha256
     return settings
