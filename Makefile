@@ -1,7 +1,7 @@
 # make demo   create .venv with pip, evaluate the bundled runs
 # make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
 # make test-slow  run the slow tests, and every property with more examples
-# make test-lowest  the tests that versions can change, with the oldest supported versions
+# make test-lowest  the tests that versions can change, without properties, with the oldest supported versions
 # make test-python  the same for the core without properties, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
 # make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
@@ -122,7 +122,7 @@ test-slow: $(VENV)/.test
 
 # With as many threads as the machine has, unlike the others.
 test-lowest: $(LOWEST)/.test
-	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "$(VERSIONS)" $(NOT_LOWEST:%=--ignore %) tests
+	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) tests
 
 test-python: $(OTHER)/.test
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
