@@ -284,6 +284,7 @@ def test_duplicates_of_a_query_that_is_not_judged_do_not_matter():
     assert evaluate({"q": {"a": 1}}, run, ["P@1"])["P@1"] == 1
 
 
+@pytest.mark.filterwarnings("ignore::beir_eval.errors.BeirEvalWarning")
 @given(qrels_and_rows(), rules, st.sampled_from(["first", "keep"]), st.integers(1, 20))
 def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_measured(
     case, order_and_ties, duplicates, k
