@@ -67,6 +67,17 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     assert "ranks are characters" in (tmp_path / "c.md").read_text()
 
 
+def test_the_questions_of_the_corpus_folder_stand_beside_the_queries(tmp_path):
+    questions = [{"_id": f"q{number}", "text": f"question no. {number}?"} for number in range(20)]
+    lines(tmp_path / "queries.jsonl", questions)
+    options = ("--corpus", ".", "-m", "Recall@500", "-o", "r.html")
+    done = run("compare", "spans.jsonl", "size60.jsonl", "size300.jsonl", *options)
+    assert "question no. " in done.output
+    assert "question no. 7?" in (tmp_path / "r.html").read_text()
+    run("evaluate", "spans.jsonl", "size60.jsonl", *options)
+    assert "question no. 7?" in (tmp_path / "r.html").read_text()
+
+
 def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
     done = run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "-o", "r.json")
     assert done.exit_code == 0, done.output

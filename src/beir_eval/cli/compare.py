@@ -269,7 +269,10 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         sliced = None if columns is None else _compare_slices(comparison, columns)
         curve = None if parts.steps is None else _checkpoint_curve(comparison, parts.steps)
         of_parts = [result for result in (sliced, curve) if result is not None]
-        queries = query_texts(input_files[0], reading.split)
+        queries = query_texts(
+            (inputs.view and reading.corpus) or input_files[0],
+            reading.split,
+        )
         outputs.write(
             {
                 "md": lambda: printing.markdown_summary(comparison, *of_parts),
@@ -298,7 +301,10 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 **(
                     report_texts(input_files[0], reading.split)
                     if inputs.view is None
-                    else {"corpus": inputs.view.chunk_texts(chain(*inputs.systems.values()))}
+                    else {
+                        "corpus": inputs.view.chunk_texts(chain(*inputs.systems.values())),
+                        "queries": queries,
+                    }
                 ),
             )
         printing.print_comparison(comparison, *of_parts, detail=compared.detail, queries=queries)

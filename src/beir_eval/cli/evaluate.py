@@ -23,6 +23,7 @@ from beir_eval.cli.options import (
     check_outputs,
     evaluate_files,
     measure_option,
+    query_texts,
     read_judgements,
     read_runs,
     report_settings,
@@ -191,7 +192,10 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         if outputs["html"]:
             texts = report_texts(qrels_file, reading.split)
             if view is not None:
-                texts = {"corpus": view.chunk_texts([how.read(file) for file in files])}
+                texts = {
+                    "corpus": view.chunk_texts([how.read(file) for file in files]),
+                    "queries": query_texts(reading.corpus or qrels_file),
+                }
             write_html(outputs, results, **texts)
         print_notes(
             results, print_scores(results, names, are_default_measures=not measure and view is None)
