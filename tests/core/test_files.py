@@ -19,19 +19,22 @@ from beir_eval.core.atomic_writes import (
 from beir_eval.core.dataframes import frame_of_records
 from beir_eval.core.files import (
     FileContent,
+    check_is_text,
     decode,
     file_sha256,
     file_stem,
     import_zstandard,
     is_gzip,
+    is_number,
     is_packed,
     is_parquet,
     parquet_errors,
     read_number,
     split_fields,
     unpack,
+    wide_encoding,
 )
-from beir_eval.core.paths import as_path
+from beir_eval.core.paths import as_path, part_of_file_name
 from beir_eval.core.saved import Saved
 from beir_eval.errors import FileFormatError, InputError, MissingExtraError, ResultError
 
@@ -345,3 +348,40 @@ def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path
         assert (is_packed(path), is_parquet(path)) == expected
     assert not is_parquet(tmp_path)
     assert not is_parquet(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_wide_text_is_refused_by_the_name_of_its_encoding(tmp_path, encoding, mark):
+    data = (mark + "q1 0 d1 1\n" * 20).encode(encoding)
+    name = encoding.upper().replace("-LE", "LE").replace("-BE", "BE").replace("-", "")
+    assert wide_encoding(data).replace("-", "") == name
+    with pytest.raises(FileFormatError, match="UTF-8 was expected; convert it"):
+        check_is_text(tmp_path / "qrels.trec", data)
+
+
+def test_binary_files_are_no_text_and_text_is(tmp_path):
+    with pytest.raises(FileFormatError, match="a binary file"):
+        check_is_text(tmp_path / "run.trec", b"\x00\x01\x02\x00" * 50 + b"\xff" * 51)
+    check_is_text(tmp_path / "run.trec", "q1 0 d\u00e9 1\n".encode())
+    assert not wide_encoding(b"q\x00")
+
+
+def test_the_head_of_a_file_ends_with_a_whole_line(tmp_path):
+    short = tmp_path / "short.tsv"
+    short.write_bytes(b"q1\td1\t1\nq2\td2")
+    assert FileContent(short).whole_lines_of_head().data() == b"q1\td1\t1\nq2\td2"
+    long = tmp_path / "long.tsv"
+    long.write_bytes(b"q1\td1\t1\n" * 50_000)
+    head = FileContent(long).whole_lines_of_head().data()
+    assert head.endswith(b"1\n")
+    assert 0 < len(head) < 450_000
+
+
+@pytest.mark.parametrize(("text", "is_one"), [("1.5", True), ("x", False), ("nan", False)])
+def test_a_number_is_finite(text, is_one):
+    assert is_number(text) == is_one
+
+
+def test_a_name_with_a_path_in_it_is_one_part_of_a_file_name():
+    assert part_of_file_name("runs/bm25") == "runs_bm25"

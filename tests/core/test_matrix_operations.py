@@ -3,6 +3,7 @@
 import copy
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from beir_eval import Qrels, Run, core
 from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.imports import import_name
+from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.errors import InputError, QrelsError, ResultError, RunError
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"a": 1}, "q3": {"d": 1}}
@@ -174,3 +176,37 @@ def test_numbers_of_other_array_libraries_are_read():
         run = Run.from_arrays(ids, made, query_ids=["q1"], doc_ids=["a", "b"])
         computed = relate(Qrels({"q1": {"b": 1}}), run, EvaluationSettings())[0]
         assert computed.to_dense(2) == pytest.approx(expected, nan_ok=True)
+
+
+class _Characters:
+    """A source whose ranks are characters; its entries are named by the source itself."""
+
+    checks_all_documents, ranks, query_ids = True, "characters", ("q1",)
+
+    def blocks(self, qrels):
+        for block in Run.from_rankings({"q1": ["x", "a"]}).blocks(qrels):
+            yield replace(
+                block, top_of=lambda _index, k: TopDocuments(("chunk",)[:k], None, (2.0,))
+            )
+
+    def rankings(self):
+        yield "q1", ["x", "a"], None
+
+
+def test_ranks_of_characters_and_of_documents_are_not_related():
+    run = Run.from_source(_Characters())
+    with pytest.raises(RunError, match="of documents and the run ranks characters"):
+        relate(Qrels({"q1": {"a": 2}}), run, EvaluationSettings())
+
+
+def test_a_source_names_the_entries_of_its_top():
+    qrels = Qrels({"q1": {"a": 2}})
+    qrels.ranks = "characters"
+    settings = EvaluationSettings(ranks="characters")
+    _, summary = relate(qrels, Run.from_source(_Characters()), settings, keep_top=3)
+    assert summary.top["q1"].doc_ids == ("chunk",)
+
+
+def test_rankings_that_are_no_mapping_are_refused():
+    with pytest.raises(RunError, match="rankings must be"):
+        Run.from_rankings(["a", "b"])

@@ -216,3 +216,18 @@ def test_only_judged_queries_can_be_selected_each_once(chosen, problem):
 def test_fractions_above_zero_are_fractional_grades():
     assert Qrels({"q": {"a": 1, "b": 0.5}}).has_fractional_grades
     assert not Qrels({"q": {"a": 2, "b": -0.5, "c": 0}}).has_fractional_grades
+
+
+def test_lists_and_sets_of_ids_are_documents_of_grade_1():
+    assert Qrels({"q1": ["b", "a", "a"], "q2": {"c"}}).as_dict() == {
+        "q1": {"a": 1.0, "b": 1.0},
+        "q2": {"c": 1.0},
+    }
+    assert Qrels({"q1": ["a"], "q2": {"b": 3}}).as_dict() == {"q1": {"a": 1.0}, "q2": {"b": 3.0}}
+
+
+def test_columns_of_a_table_and_lists_of_pairs_are_no_judgements():
+    with pytest.raises(QrelsError, match="columns of a table"):
+        Qrels({"query_id": ["q1"], "doc_id": ["d1"]})
+    with pytest.raises(QrelsError, match=r"write \{doc_id: grade\}"):
+        Qrels({"q1": [("d1", 2)]})

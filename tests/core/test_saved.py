@@ -1,12 +1,17 @@
 """A record is loaded only if its file states everything that was saved."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, ClassVar
 
 import pytest
 
-from beir_eval.core.saved import Saved, require_all_fields
+from beir_eval.core.saved import (
+    Saved,
+    require_all_fields,
+    stated_settings,
+    without_unset,
+)
 from beir_eval.errors import ResultError
 
 
@@ -40,3 +45,31 @@ def test_settings_that_are_not_an_object_are_refused(tmp_path):
     path.write_text(json.dumps({"schema_version": 1, "options": [*asdict(Options()).values()]}))
     with pytest.raises(ResultError, match="not a saved record: options"):
         Record.load(path)
+
+
+@dataclass(frozen=True)
+class RareOptions:
+    alpha: float = 0.05
+    ranks: str = field(default="documents", metadata={"written": "if set"})
+
+
+class RareRecord(Saved):
+    WHAT: ClassVar[str] = "record"
+
+    options: (
+        Annotated[RareOptions, require_all_fields(RareOptions), without_unset(RareOptions)] | None
+    )
+
+
+def test_a_setting_that_few_use_is_written_only_if_it_is_set(tmp_path):
+    for options, stated in (
+        (RareOptions(), {"alpha": 0.05}),
+        (RareOptions(ranks="chunks"), {"alpha": 0.05, "ranks": "chunks"}),
+        (None, None),
+    ):
+        record = RareRecord(options=options)
+        record.save(tmp_path / "record.json")
+        assert json.loads((tmp_path / "record.json").read_text())["options"] == stated
+        assert RareRecord.load(tmp_path / "record.json") == record
+        if options is not None:
+            assert stated_settings(options) == stated

@@ -78,15 +78,13 @@ def without_unset(settings: type[DataclassInstance]) -> WrapSerializer:
     """
     unset = {field.name: field.default for field in fields(settings) if is_written_if_set(field)}
 
-    def serialize(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
-        written = handler(value)
-        if isinstance(written, dict):
-            return {
-                name: content
-                for name, content in written.items()
-                if name not in unset or content != unset[name]
-            }
-        return written
+    def serialize(value: Any, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(value)
+        return {
+            name: content
+            for name, content in written.items()
+            if name not in unset or content != unset[name]
+        }
 
     return WrapSerializer(serialize)
 
