@@ -159,3 +159,21 @@ def test_counts_sums_and_shares_of_what_was_retrieved_are_defined_without_releva
         for name, definition in measures.definitions().items()
         if not definition.undefined_without_relevant
     } == counts | sums | shares
+
+
+def test_the_number_of_set_f_is_the_square_of_beta():
+    assert parse("set_F.4") == parse("F1(beta=2)")
+    assert parse("set_F.1") == parse("F1")
+    for text in ("set_F.0", "set_F.1e400"):
+        with pytest.raises(MeasureError):
+            parse(text)
+
+
+def test_a_gain_of_a_grade_that_is_no_whole_number_stays_the_only_one():
+    assert parse("nDCG(gains={0.5:3})").parameters == parse("nDCG(gain={0.5:3})").parameters
+    assert parse("nDCG(gains={2:3})").parameters == parse("nDCG(gain={1:1,2:3})").parameters
+
+
+def test_only_measures_of_the_first_relevant_document_say_so():
+    names = ("MRR@10", "Success@5", "MRR(judged_only=True)", "nDCG@10")
+    assert [parse(name).is_of_first_relevant for name in names] == [True, True, False, False]

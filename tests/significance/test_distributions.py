@@ -1,6 +1,7 @@
 """Tails and quantiles by scipy.special equal those of scipy.stats; roots are exact."""
 
 import math
+import sys
 from itertools import product
 
 import numpy as np
@@ -17,7 +18,7 @@ from beir_eval.significance.distributions import (
     negative_binomial_quantile,
     noncentral_t_upper_tail,
 )
-from beir_eval.significance.student_t import ScipyStudentT, student_t
+from beir_eval.significance.student_t import PlainStudentT, ScipyStudentT, student_t
 
 FREEDOMS = (1, 2, 3, 5, 9, 29, 42, 99, 299, 1_000, 6_979, 1e5, 1e7, 4.5)
 SMALL_TAILS = [10.0**-exponent for exponent in range(1, 300, 7)]
@@ -42,6 +43,25 @@ def test_the_t_distribution_has_the_bits_of_scipy_stats():
         stats.norm.isf(TAILS), rel=1e-14, abs=1e-16
     )
     assert distribution.sf(2.5, 9) == distribution.sf([2.5], 9)[0]
+
+
+def test_the_t_distribution_without_scipy_is_that_of_scipy_to_ten_digits():
+    plain = PlainStudentT()
+    statistics = np.array([0.0, 1e-200, 0.01, 0.7, 1.96, 3.0, 12.7, 40, 1e170, math.inf])
+    statistics = np.array([*statistics, *-statistics])
+    for freedom in (1, 2, 9, 42, 99, 150, 6_979, 1e5, math.inf):
+        expected = stats.t.sf(statistics, freedom)
+        assert plain.sf(statistics, freedom) == pytest.approx(expected, rel=1e-10, abs=1e-300)
+        tails = np.array([0.9, 0.5, 0.3, 0.025, 0.001, 1e-6])
+        assert plain.isf(tails, freedom) == pytest.approx(
+            stats.t.isf(tails, freedom), rel=1e-10, abs=1e-12
+        )
+    assert math.isnan(plain.sf(math.nan, 9))
+
+
+def test_without_scipy_the_substitute_is_taken(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert isinstance(student_t(), PlainStudentT)
 
 
 def test_quantiles_of_the_normal_and_the_chi_square_distribution_have_the_bits_of_scipy_stats():
