@@ -112,3 +112,14 @@ def test_a_gate_claims_no_power_from_queries_that_were_all_won():
     [few] = check_gate(few_differ)
     assert few.detectable is None
     assert "(10 queries differ: too few to estimate power): a loss of up to 0." in few.reason
+
+
+def test_a_power_that_no_difference_has_is_not_estimated():
+    estimate = estimate_win_power(wins_and_losses(13, 30), power=0.999999)
+    assert estimate.detectable is None
+    assert "too few" in estimate.note
+    assert estimate_win_power(wins_and_losses(13, 30)).detectable is not None
+
+
+def test_half_the_power_is_that_of_the_critical_value():
+    assert estimate_win_power(wins_and_losses(40, 100), power=0.5).detectable > 0
