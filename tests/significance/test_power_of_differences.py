@@ -221,3 +221,9 @@ def test_invalid_settings_are_refused(wrong):
         estimate_power([0.1])
     with pytest.raises(SettingError, match="num_differing"):
         smallest_p(-1)
+
+
+def test_at_a_level_that_simulated_tests_cannot_reach_nothing_is_detected():
+    differences = np.random.default_rng(0).normal(0.1, 1, 45)
+    assert estimate_power(differences, alpha=1e-5).detectable is None
+    assert estimate_power(differences, alpha=0.01).detectable > 0

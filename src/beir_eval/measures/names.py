@@ -404,11 +404,8 @@ def _with_beta_squared(measure: Measure, number: str, text: str) -> Measure:
     Raises:
         MeasureError: the number is not above 0.
     """
-    try:
-        beta = float(number) ** 0.5
-    except ValueError:
-        beta = 0.0
-    if not (isinstance(beta, float) and 0 < beta < math.inf):
+    beta = float(number) ** 0.5
+    if not 0 < beta < math.inf:
         msg = (
             f"the number of {shown(text)} is the square of beta, above 0, as in set_F.4 for beta=2"
         )

@@ -172,7 +172,7 @@ def _continued_fraction(x: float, a: float, b: float) -> float:
     c, d = 1.0, 1.0 - (a + b) * x / (a + 1)
     d = 1.0 / (d if abs(d) > _TINY else _TINY)
     result = d
-    for step in range(1, _MOST_STEPS):
+    for step in range(1, _MOST_STEPS):  # pragma: no branch - it converges
         double = 2 * step
         for numerator in (
             step * (b - step) * x / ((a + double - 1) * (a + double)),
