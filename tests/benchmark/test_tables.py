@@ -93,7 +93,7 @@ def test_a_measure_that_was_not_evaluated_is_refused():
 def test_latex_has_a_table_for_each_measure_with_the_best_in_bold():
     latex = TWO.to_latex(["nDCG@10", "DCG@10"], by_system=True, percent=True)
     assert latex.count(r"\begin{tabular}") == 2
-    assert r"\caption{nDCG@10 by data set. In percent.}" in latex
+    assert r"\caption{nDCG@10 by data set. Measures from 0 to 1 are in percent.}" in latex
     assert r"large & 62.00 & 70.00 & \textbf{66.00} \\" in latex
     assert r"\label{tab:data-sets-2}" in latex
     by_dataset = TWO.to_latex("nDCG@10", baseline=False, digits=2)
@@ -105,7 +105,7 @@ def test_the_latex_of_a_comparison_has_digits_percent_and_marks():
     other = EvaluationResult.from_scores("other", {"MRR": {f"q{n}": 0.5 for n in range(20)}})
     latex = compare([base, other], baseline="base").to_latex(digits=1, percent=True)
     assert r"\textbf{50.0}$^{\ensuremath{\uparrow}}$" in latex
-    assert "In percent." in latex
+    assert "Measures from 0 to 1 are in percent." in latex
 
 
 def test_a_difference_states_its_share_of_the_mean_that_it_is_from():

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar
 import pytest
 
 from beir_eval.core.saved import (
+    WITHOUT_UNSET,
     Saved,
     require_all_fields,
     stated_settings,
-    without_unset,
 )
 from beir_eval.errors import ResultError
 
@@ -56,9 +56,7 @@ class RareOptions:
 class RareRecord(Saved):
     WHAT: ClassVar[str] = "record"
 
-    options: (
-        Annotated[RareOptions, require_all_fields(RareOptions), without_unset(RareOptions)] | None
-    )
+    options: Annotated[RareOptions, require_all_fields(RareOptions), WITHOUT_UNSET] | None
 
 
 def test_a_setting_that_few_use_is_written_only_if_it_is_set(tmp_path):

@@ -22,15 +22,15 @@ from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import NotEvaluatedError, SettingError
 from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
 from beir_eval.measures.names import name_in
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.measures.scales import ScoreScale
 
 #: The heading of the column of published scores: flat BM25 of Anserini.
 BASELINE = "BM25 (Anserini)"
@@ -153,7 +153,8 @@ class BenchmarkResult(Shown):
         measure: MeasureLike = _BASELINE_MEASURE,
         *,
         baseline: bool = True,
-        scores: ScoreFormat | None = None,
+        digits: int | None = None,
+        percent: bool = False,
     ) -> Table:
         """Return a table of scores, data sets × systems, with averages (see ``rows``).
 
@@ -161,14 +162,16 @@ class BenchmarkResult(Shown):
             measure: the measure, or its name in any spelling that ``parse`` reads.
             baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
                 flat). Other measures have no such column.
-            scores: how scores are written; None for four decimals.
+            digits: the number of decimals; by default 4, or 2 in percent.
+            percent: whether a measure from 0 to 1 is in percent.
 
         Raises:
             NotEvaluatedError: a result does not have the measure.
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        written, scale = scores or ScoreFormat(), scale_of(str(parse(measure)), {})
+        written, scale = ScoreFormat(digits, percent), scale_of(str(parse(measure)), {})
+        marks_best = len(self.results) > 1
         has_baseline = baseline and parse(measure) == _BASELINE_MEASURE
         header = [str(parse(measure)), *self.results, *([BASELINE] if has_baseline else [])]
         rows: list[list[str | Cell]] = []
@@ -182,7 +185,8 @@ class BenchmarkResult(Shown):
                 if has_baseline
                 else []
             )
-            rows.append([name, *_cells(of_systems, written, scale), *baseline_cells])
+            cells = score_cells(of_systems, scale, written, marks_best=marks_best)
+            rows.append([name, *cells, *baseline_cells])
         return Table(header, rows)
 
     def systems_table(
@@ -214,7 +218,10 @@ class BenchmarkResult(Shown):
             columns.append(("average", averages))
         scale = scale_of(str(parse(measure)), {})
         written = ScoreFormat(digits, percent)
-        cells = [_cells(scores, written, scale) for _, scores in columns]
+        marks_best = len(self.results) > 1
+        cells = [
+            score_cells(scores, scale, written, marks_best=marks_best) for _, scores in columns
+        ]
         rows = [
             [system, *of_system]
             for system, of_system in zip(self.results, zip(*cells, strict=True), strict=True)
@@ -249,13 +256,12 @@ class BenchmarkResult(Shown):
         Raises:
             NotEvaluatedError, MeasureError: as for ``to_table``.
         """
-        written = ScoreFormat(digits, percent)
         tables = [
             latex_table(
                 self.systems_table(measure, digits=digits, percent=percent)
                 if by_system
-                else self.to_table(measure, baseline=baseline, scores=written),
-                caption=f"{measure} by data set.{written.remark()}",
+                else self.to_table(measure, baseline=baseline, digits=digits, percent=percent),
+                caption=f"{measure} by data set.{ScoreFormat(percent=percent).remark()}",
                 label=f"tab:data-sets{f'-{number}' if number > 1 else ''}",
             )
             for number, measure in enumerate(parse_all(measures), 1)
@@ -404,11 +410,3 @@ class BenchmarkResult(Shown):
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return f"BenchmarkResult({len(self.infos)} data sets, {len(self.results)} systems)"
-
-
-def _cells(scores: Sequence[float], written: ScoreFormat, scale: ScoreScale) -> list[Cell]:
-    """Return the scores of several systems as cells, the best of them marked as such."""
-    known = [score for score in scores if not math.isnan(score)]
-    best = written.text(scale.best(known), scale.bounds) if known and len(scores) > 1 else ""
-    texts = (written.text(score, scale.bounds) for score in scores)
-    return [Cell(text, is_best=text == best) for text in texts]

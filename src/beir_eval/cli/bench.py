@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.benchmark.runner import Benchmark
-    from beir_eval.measures import Measure
+    from beir_eval.display.tables import Table
 
 #: How many documents of each ranking are kept for the report.
 _REPORT_DEPTH = 10
@@ -59,6 +59,22 @@ OUTPUTS = OutputFormats(
     tex="the tables",
     csv="the tables",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TableOptions:
+    SECTION: ClassVar[str] = COMMON
+
+    bm25: bool = option(
+        "Show a column with Anserini's BM25, for nDCG@10; not with --by-system.",
+        "--bm25",
+        default=False,
+    )
+    by_system: bool = option(
+        "Systems as rows, sorted by their average, which is the last column.",
+        "--by-system",
+        default=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,22 +126,6 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     rel: Annotated[float | None, REL] = None,
     output: Annotated[list[str] | None, OUTPUTS.option()] = None,
-    bm25: Annotated[  # noqa: FBT002 - an option
-        bool,
-        typer.Option(
-            "--bm25",
-            help="Show a column with Anserini's BM25, for nDCG@10.",
-            rich_help_panel=COMMON,
-        ),
-    ] = False,
-    by_system: Annotated[  # noqa: FBT002 - an option
-        bool,
-        typer.Option(
-            "--by-system",
-            help="Systems as rows, sorted by their average, which is the last column.",
-            rich_help_panel=COMMON,
-        ),
-    ] = False,
     keep: Annotated[
         Path,
         typer.Option(
@@ -143,6 +143,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = None,
     *,
+    tables: _TableOptions,
     across: AcrossOptions,
     latex: LatexOptions,
 ) -> None:
@@ -179,16 +180,16 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         )
         result = benchmark.run()
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
-        documents = [result.document(table_measures, baseline=bm25, by_system=by_system)]
+        shown = {"baseline": tables.bm25, "by_system": tables.by_system}
+        documents = [result.document(table_measures, **shown)]
+        csv_tables = [make_table() for make_table in documents[0].tables]
         if averages is not None:
             documents = joined([*documents, averages.document()])
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
-                "tex": lambda: result.to_latex(
-                    table_measures, by_system=by_system, baseline=bm25, **asdict(latex)
-                ),
-                "csv": lambda: _csv(result, table_measures, baseline=bm25, by_system=by_system),
+                "tex": lambda: result.to_latex(table_measures, **shown, **asdict(latex)),
+                "csv": lambda: _csv(result, csv_tables, by_system=tables.by_system),
                 "json": result.to_json,
             }
         )
@@ -315,24 +316,18 @@ def _check_layout(datasets: Mapping[str, Path], systems: Mapping[str, Path]) -> 
         raise InputError(msg)
 
 
-def _csv(
-    result: BenchmarkResult, measures: Sequence[Measure], *, baseline: bool, by_system: bool
-) -> str:
-    """Return the tables of all measures as CSV, below each other, each row with its warnings."""
-    tables = [
-        result.systems_table(measure) if by_system else result.to_table(measure, baseline=baseline)
-        for measure in measures
-    ]
+def _csv(result: BenchmarkResult, tables: Sequence[Table], *, by_system: bool) -> str:
+    """Return tables of measures as CSV, below each other, each row with its warnings."""
     widest = max(tables, key=lambda table: len(table.header))
     header = ["measure", "system" if by_system else "data set", *widest.header[1:], "warning"]
     rows = [
         [
-            str(measure),
+            table.header[0],
             *map(str, row),
             *[""] * (len(widest.header) - len(row)),
             " | ".join(_remarks(result, str(row[0]), by_system=by_system)),
         ]
-        for measure, table in zip(measures, tables, strict=True)
+        for table in tables
         for row in table.rows
     ]
     return csv_text([header, *rows])

@@ -22,7 +22,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.display.words import VERDICTS
-from beir_eval.evaluation.notes import ranks_sentence
+from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
@@ -338,7 +338,5 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
         caption += f" {system}: mean of {repeats} repeats." if repeats > 1 else ""
     for sentence in common_headlines(comparison):
         caption += f" {sentence.text}."
-    if ranks := ranks_sentence(comparison.results[comparison.systems[0]][0]):
-        caption += f" {ranks[0].upper()}{ranks[1:]}."
-    caption += scores.remark()
+    caption += ranks_caption(comparison.results[comparison.systems[0]][0]) + scores.remark()
     return latex_table(to_table(comparison, scores=scores), caption=caption, label="tab:comparison")

@@ -68,27 +68,6 @@ def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def without_unset(settings: type[DataclassInstance]) -> WrapSerializer:
-    """Return a serializer that leaves out the fields that are written only if they are set.
-
-    Files of a setting that few use stay those of earlier versions, which do not know it.
-
-    Args:
-        settings: the dataclass of the settings.
-    """
-    unset = {field.name: field.default for field in fields(settings) if is_written_if_set(field)}
-
-    def serialize(value: Any, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        written: dict[str, Any] = handler(value)
-        return {
-            name: content
-            for name, content in written.items()
-            if name not in unset or content != unset[name]
-        }
-
-    return WrapSerializer(serialize)
-
-
 def stated_settings(settings: DataclassInstance) -> dict[str, Any]:
     """Return {name: value} of settings, without those that are written only if they are set."""
     return {
@@ -96,6 +75,18 @@ def stated_settings(settings: DataclassInstance) -> dict[str, Any]:
         for field in fields(settings)
         if (value := getattr(settings, field.name)) != field.default or not is_written_if_set(field)
     }
+
+
+def _without_unset(
+    settings: DataclassInstance, handler: SerializerFunctionWrapHandler
+) -> dict[str, Any]:
+    stated = stated_settings(settings)
+    return {name: content for name, content in handler(settings).items() if name in stated}
+
+
+#: Leaves out the fields that are written only if they are set: files of a setting that few use stay
+#: those of earlier versions, which do not know it.
+WITHOUT_UNSET = WrapSerializer(_without_unset)
 
 
 def is_written_if_set(field: Field[Any]) -> bool:

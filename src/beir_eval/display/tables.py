@@ -95,8 +95,8 @@ class ScoreFormat:
         return score_text(100 * score if in_percent else score, digits)
 
     def remark(self) -> str:
-        """Return what a caption says of the format: " In percent.", or ""."""
-        return " In percent." if self.percent else ""
+        """Return what a caption says of the format; "" if there is nothing to say."""
+        return " Measures from 0 to 1 are in percent." if self.percent else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,12 @@ def ranks_sentence(result: EvaluationResult) -> str:
     return f"ranks are {settings.ranks}: {what}, and text that a ranking holds again {again}"
 
 
+def ranks_caption(result: EvaluationResult) -> str:
+    """Return what a caption says of the ranks if spans are judged, after a blank; else ""."""
+    sentence = ranks_sentence(result)
+    return f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
 def text_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield what has ranks, and how chunks were found in their documents, if spans are judged."""
     text = getattr(result.counted, "text", None)

@@ -17,7 +17,7 @@ from pydantic import (
 
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
-from beir_eval.core.saved import FROZEN, require_all_fields, without_unset
+from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
 from beir_eval.errors import shown
 from beir_eval.evaluation.suspicions.suspicion import Suspicion, suspicions_of_parts
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SavedSettings: TypeAlias = Annotated[
     EvaluationSettings,
     require_all_fields(EvaluationSettings),
-    without_unset(EvaluationSettings),
+    WITHOUT_UNSET,
 ]
 
 

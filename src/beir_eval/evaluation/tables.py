@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from beir_eval.display.document import Document
 from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.evaluation.notes import ranks_sentence
+from beir_eval.evaluation.notes import ranks_caption, ranks_sentence
 from beir_eval.evaluation.side_by_side import (
     labelled_means,
     shared_measures,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures.scales import ScoreScale
 
 #: A table of more measures than this is transposed: measures become rows.
 MOST_COLUMNS = 8
@@ -57,13 +58,28 @@ def means_table(
     for measure in shown_measures:
         of_measure = [row.means[measure] for row in means]
         scale = scale_of(measure, results[0].custom_measures)
-        best = scores.text(scale.best(of_measure), scale.bounds)
-        for row, score in zip(rows, of_measure, strict=True):
-            text = scores.text(score, scale.bounds)
-            is_best = len(results) > 1 and not math.isnan(score) and text == best
-            row.append(Cell(text, is_best=is_best))
+        cells = score_cells(of_measure, scale, scores, marks_best=len(results) > 1)
+        for row, cell in zip(rows, cells, strict=True):
+            row.append(cell)
     table = Table(("system", *labels), rows)
     return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
+
+
+def score_cells(
+    scores: Sequence[float], scale: ScoreScale, written: ScoreFormat, *, marks_best: bool
+) -> list[Cell]:
+    """Return scores of several systems on one measure as cells; those that look best are marked.
+
+    Args:
+        scores: the scores; NaN where a system has none.
+        scale: the bounds of the measure, and whether higher is better.
+        written: how scores are written.
+        marks_best: whether the best ones are marked.
+    """
+    known = [score for score in scores if not math.isnan(score)] if marks_best else []
+    best = written.text(scale.best(known), scale.bounds) if known else ""
+    texts = (written.text(score, scale.bounds) for score in scores)
+    return [Cell(text, is_best=text == best) for text in texts]
 
 
 def repeats_table(
@@ -195,9 +211,8 @@ def to_latex(
     table = means_table(results, measures=measures, scores=scores)
     caption += scores.remark()
     if any(heading.endswith("*") for heading in _headings(table)):
-        caption += " *: the run has fewer documents per query."
-    if ranks := ranks_sentence(results[0]):
-        caption += f" {ranks[0].upper()}{ranks[1:]}."
+        caption += " *: the run has fewer documents per query than the cutoff."
+    caption += ranks_caption(results[0])
     return warnings_latex(shared_warnings(results)) + latex_table(
         table, caption=caption, label="tab:means"
     )

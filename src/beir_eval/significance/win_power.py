@@ -156,7 +156,7 @@ def _detectable(
     # The square of the formula: (Q² + z²Q)·d² − 2·Q·critical·d + critical² − z²·Q·s = 0.
     of_power = normal.inv_cdf(power) ** 2 * num_queries
     square, half = num_queries**2 + of_power, num_queries * critical
-    # Below 0 by rounding only: so few queries are not estimated.
+    # Below 0 by rounding only, since as many queries differ as the caller demands.
     discriminant = max(0.0, half**2 - square * (critical**2 - of_power * share))
     sign = 1 if power >= 0.5 else -1  # noqa: PLR2004 - the power at the critical value
     detected = (half + sign * math.sqrt(discriminant)) / square

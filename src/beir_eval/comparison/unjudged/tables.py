@@ -82,8 +82,8 @@ def unjudged_notes(comparison: Comparison) -> Iterator[str]:
         return
     if comparison.to_judge is None:
         yield (
-            "saved results have no judgements: for unjudged documents and ties use "
-            "compare_runs(qrels, runs); for ranking similarity too, or evaluate with keep_top"
+            "saved results have no judgements: for unjudged documents, ties and ranking similarity "
+            "compare the runs: compare_runs(qrels, runs)"
         )
         return
     if any(effect.low is not None for effect in effects):
