@@ -189,6 +189,7 @@ def test_the_published_example_of_bonetts_interval():
     deviations, normal = values - 6.5, 1.959963984540054
     trimmed_mean = values[2:-2].mean()  # trimmed by 1 / (2·√6) = .204 at each end
     kurtosis = 10 * ((values - trimmed_mean) ** 4).sum() / (deviations**2).sum() ** 2
+    kurtosis = (10 * kurtosis + 40 * 10) / (10 + 40)  # with a usual one for 40 queries
     correction = 10 / (10 - normal)
     error = correction * math.sqrt((kurtosis - 7 / 10) / 9)
     variance = values.var(ddof=1)
@@ -200,6 +201,18 @@ def test_the_published_example_of_bonetts_interval():
     factor = estimate.sd / estimate.detectable
     assert estimate.detectable_low * factor == pytest.approx(ends[0], rel=1e-12)
     assert estimate.detectable_high * factor == pytest.approx(ends[1], rel=1e-12)
+
+
+def test_the_range_of_few_queries_does_not_rely_on_the_tail_they_show():
+    rng, covered = RNG(1), []
+    population = np.concatenate([rng.exponential(1, 2_000), -rng.exponential(0.3, 1_000)])
+    population -= population.mean()
+    for _ in range(300):
+        estimate = estimate_power(rng.choice(population, 25))
+        low, high = estimate.detectable_low, estimate.detectable_high
+        scale = estimate.sd / estimate.detectable
+        covered.append(low * scale <= population.std() <= high * scale)
+    assert np.mean(covered) > 0.93
 
 
 def test_a_margin_too_small_for_any_number_of_queries_has_no_number():

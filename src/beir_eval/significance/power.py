@@ -55,6 +55,8 @@ _NEXT_GUESS = 0.8
 _SMALLEST_SHIFT = 1e-30
 #: Two sums in single precision are equal if they differ by no more than this part of their terms.
 _FLOAT32_TOLERANCE = 1e-5
+#: The kurtosis that 9 of 10 pairs of real runs stay below, and the differing queries it counts as.
+_USUAL_KURTOSIS, _USUAL_QUERIES = 10.0, 40
 #: From so many queries on, a closed formula gives their number.
 _GUENTHER_FROM = 100
 _NO_SPREAD = "all differences are equal: how much they vary is not known"
@@ -281,7 +283,8 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
     the standard deviation (with 2·alpha if one-sided). Two-sided, the direction with the lower
     power counts. The interval of the standard deviation is Bonett's:
     s²·c·exp(±z·c·√((g − (Q−3)/Q)/(Q−1))), c = Q/(Q − z), g the kurtosis about the trimmed mean. The
-    chi-square interval would be too narrow: score differences have heavy tails.
+    chi-square interval would be too narrow: score differences have heavy tails, and few queries do
+    not show them. So g is averaged with a kurtosis of 10 that counts as 40 differing queries.
 
     Args:
         first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
@@ -292,8 +295,8 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
         alternative: "two-sided"; or "less" or "greater" for a one-sided test, such as of a loss.
         confidence: the nominal level of the interval of the standard deviation.
 
-    The ranges are approximate: on resampled real differences they hold the truth in 77% to 98% of
-    samples, but in 55% to 65% of those with 25 or 50 queries and a skewness of 3.
+    The ranges are approximate: on resampled real differences they hold the truth in 91% to 100% of
+    samples, but in 70% to 75% of those with 25 or 50 queries and a skewness of 3.
 
     Degenerate: nothing is known if fewer than 10 queries differ, or if all differences are equal:
     the values are None and ``note`` gives the reason.
@@ -313,7 +316,7 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
     >>> estimate = estimate_power([0.1, -0.1, 0.2, -0.2] * 25)  # 100 queries
     >>> low, high = estimate.detectable_low, estimate.detectable_high
     >>> round(low, 3), round(estimate.detectable, 3), round(high, 3)
-    (0.043, 0.045, 0.048)
+    (0.038, 0.045, 0.054)
     >>> few = estimate_power([0.5, 0.5, 0.5, 0.0, 0.0])
     >>> few.could_be_significant, few.smallest_p, few.detectable
     (False, 0.25, None)
@@ -622,6 +625,8 @@ def _draws(num_queries: int, num_differing: int, many_flips: bool) -> _Draws:  #
 def deviation_factors(differences: Floats, confidence: float) -> tuple[float, float]:
     """Return the ends of Bonett's interval of the standard deviation, divided by it.
 
+    Few queries do not show the tail: the kurtosis is averaged with one that is usual.
+
     Args:
         differences: f8[Q], Q at least 10, not all equal.
         confidence: the nominal level.
@@ -633,6 +638,11 @@ def deviation_factors(differences: Floats, confidence: float) -> tuple[float, fl
     deviations = (differences - differences.mean()) / np.abs(differences).max()
     from_centre = (differences - centre) / np.abs(differences).max()
     kurtosis = num_queries * float((from_centre**4).sum()) / float((deviations**2).sum()) ** 2
+    num_differing = np.count_nonzero(differences)
+    usual = _USUAL_KURTOSIS * num_queries / num_differing
+    kurtosis = (num_differing * kurtosis + _USUAL_QUERIES * usual) / (
+        num_differing + _USUAL_QUERIES
+    )
     correction = num_queries / (num_queries - min(normal, num_queries / 2))
     error = correction * math.sqrt(
         max(0.0, kurtosis - (num_queries - 3) / num_queries) / (num_queries - 1)

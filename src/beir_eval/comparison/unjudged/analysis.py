@@ -274,24 +274,29 @@ class _Analysis:
             )
             for system, against in self._pairs.listed
         ]
-        ranks = [
-            (system, np.stack([run.unjudged[chosen] for run in repeats], axis=1).tolist())
+        measure = str(self._measure)
+        rows, totals = pool.row[chosen].tolist(), (total[chosen] / num_queries).tolist()
+        ranks = {
+            system: _best_rank(np.stack([run.unjudged[chosen] for run in repeats]))
             for system, repeats in zip(systems, pool.systems, strict=True)
-        ]
+        }
         for index, document in enumerate(chosen.tolist()):
             by_pair: dict[str, dict[str, float]] = {}
             for system_name, against_name, of_pair in of_pairs:
                 if of_pair[index]:
                     by_pair.setdefault(system_name, {})[against_name] = of_pair[index]
             yield DocumentToJudge(
-                measure=str(self._measure),
-                query_id=pool.query_ids[int(pool.row[document])],
+                measure=measure,
+                query_id=pool.query_ids[rows[index]],
                 doc_id=pool.doc_ids[document],
-                ranks={
-                    system: min(filter(None, own[index]))
-                    for system, own in ranks
-                    if any(own[index])
-                },
+                ranks={system: own[index] for system, own in ranks.items() if own[index]},
                 changes=by_pair,
-                total=float(total[document]) / num_queries,
+                total=totals[index],
             )
+
+
+def _best_rank(ranks: Ints) -> list[int]:
+    """Return the best rank over repeats, 0 where none retrieves the document: i8[R, N] -> [N]."""
+    not_retrieved = np.iinfo(ranks.dtype).max
+    best = np.where(ranks > 0, ranks, not_retrieved).min(axis=0)
+    return list(map(int, np.where(best < not_retrieved, best, 0)))

@@ -16,6 +16,7 @@ Of a measure of the first relevant document a single document decides, so both e
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from beir_eval.comparison.unjudged.formula import Formula
 from beir_eval.core.arrays import position_in_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from beir_eval.comparison.unjudged.pool import Pool
     from beir_eval.core.arrays import Floats, Ints, Mask
@@ -176,7 +177,7 @@ class Bounds:
         """
         for first, second in self._parts(pairs):
             ordered = (first, second) if end == "highest" else (second, first)
-            grades = self._highest(*ordered)[1]
+            grades = self._highest(*ordered)[1]()
             yield from np.where(grades > 0, grades, np.nan)
 
     def _parts(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[Ints, Ints]]:
@@ -196,8 +197,8 @@ class Bounds:
         total += self._formula.increments.sum() * weight
         return self._divided(total, self._sizes[:, self._row] + 1) - observed
 
-    def _highest(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
-        """Return the highest differences, f8[D, Q], and the grades that lead there, f8[D, U]."""
+    def _highest(self, first: Ints, second: Ints) -> tuple[Floats, Callable[[], Floats]]:
+        """Return the highest differences, f8[D, Q], and what returns their grades, f8[D, U]."""
         if self._is_first:
             return self._highest_of_first(first, second)
         change = self._weights[first] - self._weights[second]
@@ -211,12 +212,12 @@ class Bounds:
         total = self._summed(base + sums[:, :, -1])
         size = np.broadcast_to(num_gains, base.shape).copy()
         if not self._formula.is_divided:
-            return total, self._grades_of(order, size)
+            return total, partial(self._grades_of, order, size)
         is_above = total > 0
         largest_ideal = self._formula.norms[-1] * self._formula.increments.sum()
         value = self._ratio(base, sums, size, is_above)
         ends = np.where(is_above, value + _ROUNDING, total / largest_ideal)
-        return ends, self._grades_of(order, size)
+        return ends, partial(self._grades_of, order, size)
 
     def _ratio(self, base: Floats, sums: Floats, size: Ints, is_above: Mask) -> Floats:
         """Return the highest N / I by Dinkelbach's method, f8[D, Q]; 0 where it is not above 0.
@@ -263,14 +264,18 @@ class Bounds:
             grades[position_in_order < of_layer[:, self._row]] = level
         return grades
 
-    def _highest_of_first(self, first: Ints, second: Ints) -> tuple[Floats, Floats]:
+    def _highest_of_first(self, first: Ints, second: Ints) -> tuple[Floats, Callable[[], Floats]]:
         """Return what ``_highest`` returns if the first relevant document is the score."""
         best = self._numerators.max(axis=0)
         high = best[first] - best[second]
         if not self._weights.shape[2]:
-            return high, np.zeros((len(first), 0))
+            return high, partial(np.zeros, (len(first), 0))
         with_document = np.maximum(best[..., None], self._weights)
         change = with_document[first] - with_document[second]
         largest, at = change.max(axis=2), change.argmax(axis=2)
-        is_chosen = (at[:, self._row] == self._position) & (largest > high)[:, self._row]
-        return np.maximum(high, largest), np.where(is_chosen, self._formula.top_grade, 0.0)
+
+        def grades() -> Floats:
+            is_chosen = (at[:, self._row] == self._position) & (largest > high)[:, self._row]
+            return np.where(is_chosen, self._formula.top_grade, 0.0)
+
+        return np.maximum(high, largest), grades
