@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.evaluation.records import Retrieval, Reused
-    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.evaluation.summary import Summary
 
 #: The means on at most this many measures are part of a sentence.
 _MOST_MEANS = 5
 
 
-def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
+def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[str]:
     """Return the warnings on one result; mostly an empty list.
 
     Of scores that were computed elsewhere nothing was counted, so there is no warning.
@@ -41,7 +41,7 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
 
 
 def labelled_warnings(
-    result: EvaluationResult,
+    result: Summary,
     label: str,
     *,
     measures: Sequence[str] | None = None,
@@ -60,7 +60,7 @@ def labelled_warnings(
     return _labelled(result, warnings_on(result, measures), label, dataset)
 
 
-def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> None:
+def warn_of_content(result: Summary, label: str, dataset: str = "") -> None:
     """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake.
 
     Args:
@@ -72,9 +72,7 @@ def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> 
         warn_caller(sentence)
 
 
-def _labelled(
-    result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
-) -> list[str]:
+def _labelled(result: Summary, sentences: Sequence[str], label: str, dataset: str) -> list[str]:
     suspicions = () if result.counted is None else result.counted.suspicions
     of_qrels = {suspicion.sentence for suspicion in suspicions if suspicion.is_about_qrels}
     labels = [dataset if sentence in of_qrels else label for sentence in sentences]
@@ -84,7 +82,7 @@ def _labelled(
     ]
 
 
-def content_warnings(result: EvaluationResult) -> list[str]:
+def content_warnings(result: Summary) -> list[str]:
     """Return the warnings on what judgements and run contain: ids, scores, grades."""
     suspicions = () if result.counted is None else result.counted.suspicions
     return [
@@ -151,7 +149,7 @@ def _time_text(time: str) -> str:
     return f"{time[:16].replace('T', ' ')} UTC"
 
 
-def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
+def unmatched_ids_sentences(result: Summary) -> Iterator[str]:
     """Yield the warning of document ids that do not match, if there is one."""
     counted = result.counted
     if counted is None or counted.unmatched_ids is None:
@@ -177,7 +175,7 @@ def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
     )
 
 
-def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
+def _short_text_sentences(result: Summary) -> Iterator[str]:
     """Yield the warning of ranked text that ends before the cutoffs, if any does."""
     counted, settings = result.counted, result.settings
     if counted is None or settings is None or counted.text is None:
@@ -202,7 +200,7 @@ def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
     )
 
 
-def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Iterator[str]:
+def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str]:
     """Yield the warning of missing queries with both means, if queries are missing."""
     counted, settings = result.counted, result.settings
     if counted is None or settings is None or not (missing := counted.queries_missing):

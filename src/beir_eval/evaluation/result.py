@@ -16,8 +16,6 @@ from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.document import Document, Shown
-from beir_eval.display.tables import Table, score_text
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import (
     InputError,
@@ -28,14 +26,13 @@ from beir_eval.errors import (
     first_few,
     needs_extra,
 )
-from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
-from beir_eval.evaluation.notes import notes_on
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.summary import Summary
 from beir_eval.evaluation.validation import check_measure_names, check_result
-from beir_eval.measures import TOOLS, Measure, MeasureLike, parse, spelled
-from beir_eval.measures.names import name_among, registered
+from beir_eval.measures import Measure, MeasureLike, parse
+from beir_eval.measures.names import registered
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -48,7 +45,7 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
 
 
-class EvaluationResult(Shown, Saved):
+class EvaluationResult(Summary, Saved):
     """The scores of one run on one qrels; frozen, comparable with ``==``, saved as JSON.
 
     ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
@@ -309,25 +306,6 @@ class EvaluationResult(Shown, Saved):
         scores: Floats = self.values.array[self._index(measure)]
         return scores
 
-    def __getitem__(self, measure: MeasureLike) -> float:
-        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean).
-
-        Raises:
-            NotEvaluatedError: the result does not have this measure.
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        return self._means[self.measures[self._index(measure)]]
-
-    def __contains__(self, measure: MeasureLike) -> bool:
-        """Return whether the result has this measure, in any spelling that ``parse`` reads.
-
-        Raises:
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        return name_among(self.measures, measure) in self.measures
-
     @property
     def aggregate(self) -> dict[str, float]:
         """{measure: mean, sum or geometric mean over queries}, as ``result[measure]``.
@@ -411,35 +389,7 @@ class EvaluationResult(Shown, Saved):
             for name, row in zip(self.measures, values, strict=True)
         }
 
-    def _index(self, measure: MeasureLike) -> int:
-        """Return the index of a measure in ``measures``, or raise NotEvaluatedError."""
-        name = name_among(self.measures, measure)
-        try:
-            return self.measures.index(name)
-        except ValueError:
-            msg = f"{name} was not evaluated for {self.name!r}; it holds {', '.join(self.measures)}"
-            raise NotEvaluatedError(msg) from None
-
     # Export
-
-    def as_dict(self, names: str | None = None) -> dict[str, float]:
-        """Return {measure: mean}, with the measures' names in this package or in another tool.
-
-        Args:
-            names: the tool whose names are used: "beir", "trec_eval" or "ir_measures"; by default
-                the canonical names. A measure that the tool does not have keeps its canonical name,
-                and a custom measure its own.
-
-        Raises:
-            SettingError: ``names`` has another value.
-        """
-        if names is None:
-            return dict(self.aggregate)
-        check_choice("names", names, TOOLS)
-        return {
-            name if name in self.custom_measures else spelled(parse(name), names): value
-            for name, value in self.aggregate.items()
-        }
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each query.
@@ -455,18 +405,6 @@ class EvaluationResult(Shown, Saved):
         columns = dict(zip(self.measures, self.values.array, strict=True))
         check_unicode("the result", self.query_ids)
         return pl.DataFrame({"query_id": list(self.query_ids), **columns})
-
-    def to_table(self) -> Table:
-        """Return a table of the means and of the number of queries that each is taken over.
-
-        A ``*`` marks cutoffs that no ranking reaches.
-        """
-        header, scored = ("measure", self.name, "queries"), self.num_scored
-        rows = [
-            (self.label(name), score_text(value), str(scored[name]))
-            for name, value in self.aggregate.items()
-        ]
-        return Table(header, rows)
 
     def beside(self, other: EvaluationResult) -> EvaluationResult:
         """Return this result with the custom measures of another one on the same queries.
@@ -530,30 +468,6 @@ class EvaluationResult(Shown, Saved):
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self).model_construct(**(fields | changes))
 
-    def label(self, name: str) -> str:
-        """Return the name of a measure, with a ``*`` if no ranking reaches its cutoff.
-
-        Args:
-            name: the name of a measure, in any spelling that ``parse`` reads, or of a custom one;
-                it is shown as it is.
-
-        Raises:
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        is_custom = type(name) is str and name in self.custom_measures
-        measure = None if is_custom else parse(name)
-        if measure is None or self.counted is None:
-            return name
-        is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking
-        return f"{name} *" if is_beyond else name
-
-    def document(self) -> Document:
-        """Return the means and what was counted."""
-        warnings = warnings_on(self)
-        notes = notes_on(self)[len(warnings) :]
-        return Document(warnings=warnings, tables=[self.to_table], notes=notes)
-
     def to_latex(self) -> str:
         """Return the warnings as comments, and the table of means as LaTeX (booktabs)."""
         return warnings_latex(self.warnings()) + self.to_table().latex()
@@ -583,27 +497,12 @@ class EvaluationResult(Shown, Saved):
         )
         return query_scores(rows, measure=name, system=self.name)
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the scores: mostly nothing, an empty list.
-
-        There is a sentence if document ids do not match those of the qrels, with ids of both and
-        the likely reason, and one if judged queries are missing, with the means over all judged
-        queries and over those that the run has.
-        """
-        return warnings_on(self)
-
     def __repr__(self) -> str:
         """Return the name and the size, not the content."""
         return (
             f"EvaluationResult({self.name!r}, {_count_text(len(self.measures), 'measure')}, "
             f"{_count_text(len(self.query_ids), 'query', 'queries')})"
         )
-
-    def __str__(self) -> str:
-        """Return the warnings and the means as plain text, measures by cutoffs where they fit."""
-        from beir_eval.evaluation.tables import result_text  # noqa: PLC0415 - it needs this class
-
-        return result_text(self)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
         """Return a copy that shares the scores: they are read-only, and Haystack copies results."""

@@ -9,13 +9,11 @@ from beir_eval.errors import ResultError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.evaluation.summary import Summary
     from beir_eval.measures.scales import ScoreScale
 
 
-def shared_notes(
-    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
-) -> list[str]:
+def shared_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
     """Return the notes on several results; a note that is not on all of them names its systems.
 
     The warnings come first, as ``shared_warnings`` returns them.
@@ -39,12 +37,12 @@ def shared_notes(
     return [*shared_warnings(results), *_shared(results, others)]
 
 
-def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
+def shared_warnings(results: Sequence[Summary]) -> list[str]:
     """Return the warnings on several results; one that is not on all of them names its systems."""
     return _shared(results, [result.warnings() for result in results])
 
 
-def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:
+def _shared(results: Sequence[Summary], sentences: Sequence[Sequence[str]]) -> list[str]:
     """Return the sentences on each result, each once, with the systems unless it is on all."""
     systems_by_note: dict[str, list[str]] = {}
     for result, notes in zip(results, sentences, strict=True):
@@ -72,7 +70,7 @@ class LabelledMeans(NamedTuple):
     is_over_all_judged: bool
 
 
-def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
+def labelled_means(result: Summary) -> list[LabelledMeans]:
     """Return the means of a result, or two means if judged queries are missing from the run.
 
     The two are the means over all judged queries and over those that the run has; the ones that the
@@ -96,7 +94,7 @@ def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     return both[::-1] if result.settings.missing == "skip" else both
 
 
-def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
+def shared_measures(results: Sequence[Summary]) -> list[str]:
     """Return the measures that all results have, in the order of the first result."""
     return [
         measure
@@ -105,7 +103,7 @@ def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
     ]
 
 
-def shared_custom_measures(results: Sequence[EvaluationResult]) -> dict[str, ScoreScale]:
+def shared_custom_measures(results: Sequence[Summary]) -> dict[str, ScoreScale]:
     """Return {name: scale} of the custom measures that all results have.
 
     Raises:
@@ -135,9 +133,7 @@ def check_same_scale(
         raise ResultError(msg)
 
 
-def starred_label(
-    measure: str, results: Sequence[EvaluationResult], label: str | None = None
-) -> str:
+def starred_label(measure: str, results: Sequence[Summary], label: str | None = None) -> str:
     """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
 
     Args:

@@ -23,7 +23,7 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.evaluation.summary import Summary
     from beir_eval.measures.scales import ScoreScale
 
 #: A table of more measures than this is transposed: measures become rows.
@@ -33,7 +33,7 @@ USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "Precision@10", "MRR@10")
 
 
 def means_table(
-    results: Sequence[EvaluationResult],
+    results: Sequence[Summary],
     names: str | None = None,
     *,
     measures: Sequence[str] | None = None,
@@ -82,9 +82,7 @@ def score_cells(
     return [Cell(text, is_best=text == best) for text in texts]
 
 
-def repeats_table(
-    systems: Mapping[str, Sequence[EvaluationResult]], measures: Sequence[str]
-) -> Table:
+def repeats_table(systems: Mapping[str, Sequence[Summary]], measures: Sequence[str]) -> Table:
     """Return a table of means over the repeats of systems, with the spread of the repeats' means.
 
     A cell of a system with two repeats or more is "0.4512 ± 0.0031": the mean over its repeats, and
@@ -111,14 +109,14 @@ def repeats_table(
     return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
-def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | None) -> str | None:
+def _spelled(measure: str, results: Sequence[Summary], names: str | None) -> str | None:
     """Return the name of a measure in another tool; None for the canonical name."""
     if names is None or measure in results[0].custom_measures:
         return None
     return spelled(parse(measure), names)
 
 
-def cutoff_tables(result: EvaluationResult) -> list[Table] | None:
+def cutoff_tables(result: Summary) -> list[Table] | None:
     """Return tables of measures by cutoffs; None unless each measure has each cutoff.
 
     There is a table for each mean: two if judged queries are missing from the run.
@@ -149,7 +147,7 @@ def cutoff_tables(result: EvaluationResult) -> list[Table] | None:
     ]
 
 
-def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
+def usual_measures(results: Sequence[Summary]) -> list[str]:
     """Return the measures that are shown of several systems if none are named.
 
     These are ``USUAL_MEASURES``, with the parameters that the evaluated ones have.
@@ -163,7 +161,7 @@ def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
     return [by_name[key] for key in usual if key in by_name]
 
 
-def result_text(result: EvaluationResult) -> str:
+def result_text(result: Summary) -> str:
     """Return the warnings, the means and what has ranks (unless documents) as plain text."""
     tables = cutoff_tables(result) or [_one_result_table(result)]
     warnings = [f"warning: {sentence}" for sentence in result.warnings()]
@@ -171,7 +169,7 @@ def result_text(result: EvaluationResult) -> str:
     return "\n".join(filter(None, [text, ranks_sentence(result)]))
 
 
-def _one_result_table(result: EvaluationResult) -> Table:
+def _one_result_table(result: Summary) -> Table:
     """Return a table with a row for each measure and a column for each of its means."""
     means = labelled_means(result)
     rows = [
@@ -181,7 +179,7 @@ def _one_result_table(result: EvaluationResult) -> Table:
     return Table(("measure", *(row.label for row in means)), rows)
 
 
-def to_markdown(results: Sequence[EvaluationResult]) -> str:
+def to_markdown(results: Sequence[Summary]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
     warnings = shared_warnings(results)
     notes = shared_notes(results)[len(warnings) :]
@@ -191,7 +189,7 @@ def to_markdown(results: Sequence[EvaluationResult]) -> str:
 
 
 def to_latex(
-    results: Sequence[EvaluationResult],
+    results: Sequence[Summary],
     measures: Sequence[str] | None = None,
     scores: ScoreFormat | None = None,
 ) -> str:

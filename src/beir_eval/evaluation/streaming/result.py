@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from beir_eval.core.arrays import exact_layers
-from beir_eval.display.document import Document, Shown
-from beir_eval.errors import NotEvaluatedError, ResultError, check_choice
+from beir_eval.errors import ResultError, check_choice
 from beir_eval.evaluation.query_scores import QueryCounts, check_missing, cutoffs_of
 from beir_eval.evaluation.records import Counted
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_table import COUNTS, POSITION, RETRIEVED, judged_in_top_column
 from beir_eval.evaluation.streaming.table_files import ScoreTableFile, columns_of
-from beir_eval.evaluation.tables import result_text
-from beir_eval.measures import Measure, MeasureLike, parse
-from beir_eval.measures.names import name_among
+from beir_eval.evaluation.summary import Summary
+from beir_eval.measures import Measure, parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.ranking import EvaluationSettings
-    from beir_eval.display.tables import Table
     from beir_eval.evaluation.records import Provenance
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures.scales import ScoreScale
 
 #: The lists of query ids in ``Counted``.
@@ -63,7 +60,7 @@ class _Mean:
         return math.exp(mean) if self._aggregate == "geometric" else mean
 
 
-class _Summary:
+class _Totals:
     """The means and counts over the rows of a score table, read some at a time."""
 
     def __init__(self, table: ScoreTableFile) -> None:
@@ -135,7 +132,7 @@ class _Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StreamedResult(Shown):
+class StreamedResult(Summary):
     """The means, counts and notes of one run; the scores of each query are in its score table.
 
     ``result["nDCG@10"]`` is the mean, with the bits of that of ``evaluate``. ``load()`` returns the
@@ -151,6 +148,8 @@ class StreamedResult(Shown):
         table: the score table, a Parquet file; None if it was not kept.
         how: how the file was read, as a sentence.
         parts_resumed: how many parts an interrupted evaluation had finished before.
+        custom_measures: none: a run has no measures of another tool.
+        retrieval: None: no pipeline was run.
     """
 
     name: str
@@ -161,18 +160,10 @@ class StreamedResult(Shown):
     table: Path | None
     how: str = ""
     parts_resumed: int = 0
+    custom_measures: dict[str, ScoreScale] = field(default_factory=dict, init=False)
+    retrieval: None = field(default=None, init=False)
     _over: dict[str, dict[str, float]] = field(default_factory=dict)
     _scored: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def retrieval(self) -> None:
-        """No times and failures: no pipeline was run."""
-        return
-
-    @property
-    def custom_measures(self) -> dict[str, ScoreScale]:
-        """No measures: a run has none of another tool."""
-        return {}
 
     @classmethod
     def of_table(
@@ -191,13 +182,13 @@ class StreamedResult(Shown):
             QueryMismatchError: judged queries are missing, and ``missing="error"``.
         """
         table = ScoreTableFile(path)
-        summary = _Summary(table)
-        facts, counted = table.facts, summary.counted()
+        totals = _Totals(table)
+        facts, counted = table.facts, totals.counted()
         if counted.queries_missing and facts.settings.missing == "error":
             missing = np.ones(len(counted.queries_missing), np.bool_)
             check_missing(counted.queries_missing, missing, facts.settings)
         skips = facts.settings.missing == "skip"
-        scored = summary.over_retrieved if skips else summary.over_judged
+        scored = totals.over_retrieved if skips else totals.over_judged
         return cls(
             name=facts.name,
             measures=facts.measures,
@@ -208,8 +199,8 @@ class StreamedResult(Shown):
             how=how,
             parts_resumed=parts_resumed,
             _over={
-                "judged": {name: mean.value for name, mean in summary.over_judged.items()},
-                "retrieved": {name: mean.value for name, mean in summary.over_retrieved.items()},
+                "judged": {name: mean.value for name, mean in totals.over_judged.items()},
+                "retrieved": {name: mean.value for name, mean in totals.over_retrieved.items()},
             },
             _scored={name: mean.count for name, mean in scored.items()},
         )
@@ -242,24 +233,6 @@ class StreamedResult(Shown):
         check_choice("queries", queries, ("judged", "retrieved"))
         return dict(self._over[queries])
 
-    def as_dict(self) -> dict[str, float]:
-        """Return {measure: mean}."""
-        return self.aggregate
-
-    def __getitem__(self, measure: MeasureLike) -> float:
-        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean).
-
-        Raises:
-            NotEvaluatedError: the result does not have this measure.
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        name = name_among(self.measures, measure)
-        if name not in self.measures:
-            msg = f"{name} was not evaluated for {self.name!r}; it holds {', '.join(self.measures)}"
-            raise NotEvaluatedError(msg)
-        return self.aggregate[name]
-
     __iter__ = None  # it is no sequence
 
     def load(self) -> EvaluationResult:
@@ -273,32 +246,6 @@ class StreamedResult(Shown):
             msg = "the score table was not kept; pass table='scores.parquet' to keep it"
             raise ResultError(msg)
         return ScoreTableFile(self.table).load()
-
-    # Some functions on results need only what this class has too.
-
-    @property
-    def _as_result(self) -> EvaluationResult:
-        return cast("EvaluationResult", self)
-
-    def label(self, name: str) -> str:
-        """Return the name of a measure, with a ``*`` if no ranking reaches its cutoff.
-
-        Args:
-            name: the name of a measure.
-        """
-        return EvaluationResult.label(self._as_result, name)
-
-    def document(self) -> Document:
-        """Return the means and what was counted."""
-        return EvaluationResult.document(self._as_result)
-
-    def to_table(self) -> Table:
-        """Return a table of the means and of the number of queries that each is taken over."""
-        return EvaluationResult.to_table(self._as_result)
-
-    def __str__(self) -> str:
-        """Return the warnings and the means as plain text."""
-        return result_text(self._as_result)
 
     def __repr__(self) -> str:
         """Return the name and the size, not the content."""

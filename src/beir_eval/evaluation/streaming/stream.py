@@ -200,7 +200,7 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
             how=stream.how,
             parts_resumed=stream.parts_resumed,
         )
-    warn_of_content(result, run_name)  # type: ignore[arg-type]
+    warn_of_content(result, run_name)
     return result
 
 
