@@ -12,6 +12,7 @@ from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.charts import forest_row
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.headlines import common_queries_text, headline_of
+from beir_eval.comparison.index import Index
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -45,7 +46,7 @@ from beir_eval.display.tables import (
     score_text,
 )
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.errors import NotEvaluatedError, check_flag, first_few
+from beir_eval.errors import check_flag
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -305,36 +306,26 @@ class AcrossDatasets(Shown, Saved):
         Raises:
             NotEvaluatedError: there is no such system.
         """
-        for average in self.averages:
-            if average.system == system:
-                return average
-        msg = f"there is no system {system!r}; there are {first_few(self.systems)}"
-        raise NotEvaluatedError(msg)
+        at = self.systems.index(self._index.system(system))
+        return self.averages[at]
 
     def difference(self, system: str, against: str | None = None) -> AverageDifference:
         """Return the difference of the averages of two systems, ``system`` − ``against``.
 
         Args:
             system: the name of a system.
-            against: the name of the system that it is compared with; by default the baseline.
+            against: the name of the system that it is compared with; by default the baseline, or
+                the other of two systems.
 
         Raises:
             NotEvaluatedError: the pair was not compared.
+            SettingError: ``against`` has no default, so it must be named.
         """
-        reference = self.baseline if against is None else against
-        for difference in self.differences:
-            if (difference.system, difference.against) == (system, reference):
-                return difference
-            if (difference.system, difference.against) == (reference, system):
-                return difference.reversed()
-        compared = (
-            "all pairs were" if self.baseline is None else f"{self.baseline!r} is the baseline"
-        )
-        msg = (
-            f"{system!r} was not compared with {reference!r}; {compared}, of "
-            f"{first_few(self.systems)}"
-        )
-        raise NotEvaluatedError(msg)
+        return self._index.difference(self.differences, system, against)
+
+    @property
+    def _index(self) -> Index:
+        return Index(self.systems, baseline=self.baseline)
 
     # Export
 

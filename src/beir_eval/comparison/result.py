@@ -19,6 +19,7 @@ from beir_eval.comparison.coverage import (
     with_warning_column,
 )
 from beir_eval.comparison.gate_output import gate_markdown
+from beir_eval.comparison.index import Index
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
     Likeness,
@@ -52,16 +53,12 @@ from beir_eval.display.tables import ScoreFormat, records_csv
 from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
-    SettingError,
     check_choice,
-    first_few,
     needs_extra,
-    shown,
 )
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_result, check_scores, check_unique
-from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -244,10 +241,8 @@ class Comparison(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        self._check_order(measure, system)
-        name = self._measure_name(measure)
-        self._check_system(system)
-        return next(mean for mean in self.means if (mean.measure, mean.system) == (name, system))
+        key = self._index.measure(measure, system), self._index.system(system)
+        return next(mean for mean in self.means if (mean.measure, mean.system) == key)
 
     def difference(
         self, measure: MeasureLike, system: str, against: str | None = None
@@ -268,15 +263,9 @@ class Comparison(Shown, Saved):
                 cutoff is impossible.
             SettingError: ``against`` has no default, so it must be named.
         """
-        self._check_order(measure, system)
-        name, other = self._measure_name(measure), self._resolve_against(system, against)
-        for pair in self.differences:
-            if pair.measure == name and (pair.system, pair.against) == (system, other):
-                return pair
-            if pair.measure == name and (pair.system, pair.against) == (other, system):
-                return pair.reversed()
-        msg = f"{shown(system)} was not compared with {shown(other)}, only with {self.baseline!r}"
-        raise NotEvaluatedError(msg)
+        name = self._index.measure(measure, system)
+        pairs = (pair for pair in self.differences if pair.measure == name)
+        return self._index.difference(pairs, system, against)
 
     def per_query(self, measure: MeasureLike) -> dict[str, dict[str, float]]:
         """Return {query_id: {system: score}} as new dicts; NaN where the measure is undefined.
@@ -289,7 +278,7 @@ class Comparison(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        columns = self.scores[self._measure_name(measure)].array.T.tolist()
+        columns = self.scores[self._index.measure(measure)].array.T.tolist()
         return {
             query_id: dict(zip(self.systems, scores, strict=True))
             for query_id, scores in zip(self.query_ids, columns, strict=True)
@@ -368,7 +357,7 @@ class Comparison(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        name = self.measures[0] if measure is None else self._measure_name(measure)
+        name = self.measures[0] if measure is None else self._index.measure(measure)
         if self.to_judge is None:
             msg = "documents to judge are known to compare_runs(qrels, runs) with unjudged=True"
             raise NotEvaluatedError(msg)
@@ -391,7 +380,7 @@ class Comparison(Shown, Saved):
             NotEvaluatedError: a system was not compared, or the likeness of this pair is not known.
             SettingError: the default system is not unique, so it must be named.
         """
-        pair = set(self._resolve_pair(system, against))
+        pair = set(self._index.pair(system, against))
         for likeness in self.likeness or ():
             if {likeness.system, likeness.against} == pair:
                 columns = likeness.values.array.T.tolist()
@@ -409,10 +398,10 @@ class Comparison(Shown, Saved):
 
         The gain is the difference, or its opposite if lower is better. The largest loss is first.
         """
-        name = self._measure_name(measure)
+        name = self._index.measure(measure)
         scores = self.scores[name].array
         system_scores, against_scores = (
-            scores[self.systems.index(name)] for name in self._resolve_pair(system, against)
+            scores[self.systems.index(name)] for name in self._index.pair(system, against)
         )
         differences = system_scores - against_scores
         gains = scale_of(name, self.custom_measures).gains(differences)
@@ -431,57 +420,9 @@ class Comparison(Shown, Saved):
             if not np.isnan(differences[index])
         ]
 
-    def _measure_name(self, measure: MeasureLike) -> str:
-        """Return the canonical name, or raise NotEvaluatedError if it was not compared."""
-        name = name_among(self.measures, measure)
-        if name not in self.measures:
-            msg = f"{name} was not compared; the comparison holds {', '.join(self.measures)}"
-            raise NotEvaluatedError(msg)
-        return name
-
-    def _check_order(self, measure: object, system: object) -> None:
-        """Raise NotEvaluatedError if the name of a system is in place of the measure."""
-        if isinstance(measure, str) and measure in self.systems and system not in self.systems:
-            msg = (
-                f"{shown(measure)} is a system: the measure is the first argument, as in "
-                f"({shown(system)}, {shown(measure)})"
-            )
-            raise NotEvaluatedError(msg)
-
-    def _check_system(self, system: object) -> str:
-        """Return the system, or raise NotEvaluatedError if it was not compared."""
-        if not (isinstance(system, str) and system in self.systems):
-            msg = f"there is no system {shown(system)}; there are {first_few(self.systems)}"
-            raise NotEvaluatedError(msg)
-        return system
-
-    def _resolve_pair(self, system: str | None, against: str | None) -> tuple[str, str]:
-        """Return the system and the one it is compared with; None means the default."""
-        resolved_system = self._default_system() if system is None else self._check_system(system)
-        return resolved_system, self._resolve_against(resolved_system, against)
-
-    def _default_system(self) -> str:
-        """Return the only system that is not the baseline, or the second of two."""
-        others = [system for system in self.systems if system != self.baseline]
-        if len(others) == 1:
-            return others[0]
-        if len(self.systems) == 2:  # noqa: PLR2004 - a pair
-            return self.systems[1]
-        msg = f"name the system: there are {first_few(others)}"
-        raise SettingError(msg)
-
-    def _resolve_against(self, system: str, against: str | None) -> str:
-        """Return the system that ``system`` is compared with; None means the default."""
-        self._check_system(system)
-        if against is not None:
-            return self._check_system(against)
-        if self.baseline is not None and system != self.baseline:
-            return self.baseline
-        others = [name for name in self.systems if name != system]
-        if len(others) == 1:
-            return others[0]
-        msg = f"name what {shown(system)} is compared with: there are {first_few(others)}"
-        raise SettingError(msg)
+    @property
+    def _index(self) -> Index:
+        return Index(self.systems, self.measures, self.baseline)
 
     # Tables, texts and figures
 
@@ -619,10 +560,10 @@ class Comparison(Shown, Saved):
                 cutoff is impossible.
         """
         check_choice("kind", kind, PLOT_KINDS)
-        name = self.measures[0] if measure is None else self._measure_name(measure)
+        name = self.measures[0] if measure is None else self._index.measure(measure)
         if kind == "forest":
             return forest_figure(self, name)
-        return pair_figure(self, kind, name, *self._resolve_pair(system, against), texts=queries)
+        return pair_figure(self, kind, name, *self._index.pair(system, against), texts=queries)
 
     def __repr__(self) -> str:
         """Return the size, not the content."""

@@ -2,6 +2,7 @@
 
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
 (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
+``summary`` (what results in memory and streamed ones share);
 ``query_scores`` (scores and counts of each query); ``score_table`` (both as the rows of a table,
 which is made part by part); ``streaming`` (files larger than memory); ``saved_results`` (results in
 files and score tables); ``given_scores`` (scores that were computed elsewhere); ``notes``

@@ -480,7 +480,7 @@ def test_tables_mark_the_best_and_the_unbeaten_step():
     assert "<table>" in result._repr_html_()
     points = list(csv.DictReader(result.to_csv().splitlines()))
     assert [float(point["mean"]) for point in points] == [point.mean for point in result.points]
-    with pytest.raises(NotEvaluatedError, match="MAP is not in the curve"):
+    with pytest.raises(NotEvaluatedError, match="MAP was not compared"):
         result.curve("MAP")
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.checkpoints.settled import POWER
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
+from beir_eval.comparison.index import Index
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
 from beir_eval.comparison.validation import (
@@ -27,8 +28,6 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
-from beir_eval.errors import NotEvaluatedError
-from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -173,7 +172,7 @@ class CheckpointCurve(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        name = self._measure_name(measure)
+        name = self._index.measure(measure)
         return [point for point in self.points if point.measure == name]
 
     def outcome(self, measure: MeasureLike) -> Outcome:
@@ -187,15 +186,12 @@ class CheckpointCurve(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        name = self._measure_name(measure)
+        name = self._index.measure(measure)
         return next(outcome for outcome in self.outcomes if outcome.measure == name)
 
-    def _measure_name(self, measure: MeasureLike) -> str:
-        name = name_among(self.measures, measure)
-        if name not in self.measures:
-            msg = f"{name} is not in the curve; it holds {', '.join(self.measures)}"
-            raise NotEvaluatedError(msg)
-        return name
+    @property
+    def _index(self) -> Index:
+        return Index([checkpoint.name for checkpoint in self.checkpoints], self.measures)
 
     # Other shapes
 
@@ -311,7 +307,7 @@ class CheckpointCurve(Shown, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        name = self.measures[0] if measure is None else self._measure_name(measure)
+        name = self.measures[0] if measure is None else self._index.measure(measure)
         outcome = self.outcome(name)
         marks = {outcome.best.name: "best"}
         if outcome.p_unbeaten is not None:
