@@ -411,25 +411,32 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             would = f"one of {margin:g} may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}{queries}{repeats} would detect a true difference of about "
-            f"{pair.detectable:.2g} 80% of the time; {would}"
+            f"{of_measure}{queries}{repeats} would detect a true difference of "
+            f"{_detectable_text([pair])} 80% of the time; {would}"
         )
         return
-    sizes, unknown = [], 0
+    sizes, unknown, depending = [], 0, ""
     for measure in comparison.measures:
         pairs = [pair for pair in undecided if pair.measure == measure]
-        detectable = [pair.detectable for pair in pairs if pair.detectable is not None]
-        unknown += len(pairs) - len(detectable)
-        if detectable:
-            low, high = f"{min(detectable):.2g}", f"{max(detectable):.2g}"
+        known = [pair for pair in pairs if pair.detectable is not None]
+        unknown += len(pairs) - len(known)
+        if known:
             on = f" on {measure}" if len(comparison.measures) > 1 else ""
-            sizes.append(f"{low if low == high else f'{low} to {high}'}{on}")
+            sizes.append(f"{_detectable_text(known)}{on}")
+            depending = depending or (" (depending on the pair)" if len(known) > 1 else "")
     if sizes:
         others = f"; for {unknown} of {len(undecided)} pairs it is not known" if unknown else ""
         yield (
-            f"{queries} would detect a true difference of {', '.join(sizes)} (depending on the "
-            f"pair) 80% of the time{others}"
+            f"{queries} would detect a true difference of {', '.join(sizes)}{depending} 80% of the "
+            f"time{others}"
         )
+
+
+def _detectable_text(pairs: Sequence[Difference]) -> str:
+    """Return the range of the differences that the queries detect, over all pairs."""
+    low = min(pair.detectable_low or 0.0 for pair in pairs)
+    high = max(pair.detectable_high or 0.0 for pair in pairs)
+    return f"roughly {low:.2g} to {high:.2g}"
 
 
 def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
