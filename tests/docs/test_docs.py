@@ -305,10 +305,6 @@ def test_the_commands_and_options_named_in_the_text_exist():
                 ] == []
 
 
-def test_the_readme_is_one_page():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 130
-
-
 def test_the_output_in_the_readme_is_part_of_what_the_demo_prints(tmp_path):
     excerpt = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
     printed = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo.html")]).output
