@@ -36,9 +36,9 @@ def test_the_page_on_comparing_is_read_in_ten_minutes():
 def test_an_answer_is_a_command_what_it_prints_what_it_means_what_to_do_and_what_can_go_wrong(name):
     text = (DOCS / f"{name}.md").read_text()
     headings = re.findall(r"^##+ (.+)$", text, flags=re.MULTILINE)
-    places = [
+    positions = [
         next(index for index, heading in enumerate(headings) if heading.startswith(start))
         for start in ORDER
     ]
-    assert places == sorted(places)
+    assert positions == sorted(positions)
     assert "beir-eval" in text.partition(f"## {ORDER[0]}")[0]
