@@ -1,6 +1,9 @@
 """Every output of every result shows the same warnings and conclusions, and each of them once."""
 
 import html
+import importlib
+import json
+import pkgutil
 import re
 
 import pytest
@@ -9,14 +12,24 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.text import Text
 
-from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stages, evaluate_stream
+import beir_eval
+from beir_eval import (
+    compare_runs,
+    compare_slices,
+    evaluate,
+    evaluate_stages,
+    evaluate_stream,
+    experiment_power,
+)
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.comparison.ledger import Ledger
-from beir_eval.display.document import Document, Sentence, joined, markdown_of
+from beir_eval.core.saved import Saved
+from beir_eval.display.document import Document, Sentence, Shown, joined, markdown_of
 from beir_eval.display.tables import Table, markdown_text
 from beir_eval.display.words import VERDICTS
+from beir_eval.spans import span_drift
 from ledger_results import BASELINE, checkpoint, with_hash
 
 QRELS = {f"q{number:02}": {"a": 1, "x": 0} for number in range(24)}
@@ -54,8 +67,18 @@ def shown(tmp_path_factory):
         compare_benchmark(benchmark, draws=200),
         ledger,
         evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
+        experiment_power(QRELS, "nDCG@10"),
+        drift_of(folder),
     ]
     return {type(result).__name__: result for result in made}
+
+
+def drift_of(folder):
+    """Return what became of a span of a document."""
+    (folder / "corpus.jsonl").write_text('{"_id": "d", "text": "two hours"}\n')
+    span = {"query_id": "q", "doc_id": "d", "start": 0, "end": 3, "text": "two"}
+    (folder / "spans.jsonl").write_text(json.dumps(span) + "\n")
+    return span_drift(folder / "spans.jsonl", folder)
 
 
 @pytest.fixture
@@ -72,14 +95,37 @@ def printed(monkeypatch):
     return text_of
 
 
-CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "Ledger", "StagedResult")
+WITHOUT_WARNINGS = ("Ledger", "ExperimentPower", "SpanDrift")
+CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
+
+
+def test_every_result_that_is_saved_or_shown_is_a_document(shown):
+    modules = [
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(beir_eval.__path__, "beir_eval.")
+        if module.name.split(".")[1] in ("benchmark", "comparison", "evaluation", "spans")
+    ]
+    results = {
+        value.__name__
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, (Saved, Shown))
+        and value.__module__.startswith("beir_eval")
+    }
+    assert results - {"Saved", "Shown", "Summary", "TableFacts"} == set(shown) == set(CLASSES)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_result_is_named_in_one_short_line(shown, name):
+    assert re.fullmatch(rf"{name}\(.{{1,100}}\)", repr(shown[name]))
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, name):
     result = shown[name]
     document = result.document()
-    assert document.warnings or name == "Ledger"
+    assert bool(document.warnings) == (name not in WITHOUT_WARNINGS)
     texts = [*document.warnings, *(text for text, _ in document.sentences)]
     outputs = {
         # Where the terminal names an argument, it names its option.

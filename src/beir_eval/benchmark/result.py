@@ -20,7 +20,7 @@ from beir_eval.datasets.catalogue import (
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table
 from beir_eval.display.warning_texts import warnings_latex
-from beir_eval.errors import NotEvaluatedError, SettingError
+from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
@@ -409,4 +409,5 @@ class BenchmarkResult(Shown):
 
     def __repr__(self) -> str:
         """Return the size, not the content."""
-        return f"BenchmarkResult({len(self.infos)} data sets, {len(self.results)} systems)"
+        datasets = number_of(len(self.infos), "data set")
+        return f"BenchmarkResult({datasets}, {number_of(len(self.results), 'system')})"

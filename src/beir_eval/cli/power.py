@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from beir_eval.cli.console import console, print_errors, print_table
+from beir_eval.cli.console import print_document, print_errors
 from beir_eval.cli.option_sets import SPLIT, takes_options
 from beir_eval.cli.options import check_outputs, measure_option, read_judgements
 from beir_eval.cli.outputs import OutputFormats
@@ -54,6 +53,4 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
             read_judgements(qrels_file, split), measure or None, sd=sd, alpha=alpha, power=power
         )
         outputs.write({"json": result.model_dump_json})
-        print_table(result.to_table())
-        for note in result.notes():
-            console.print(Text(note))
+        print_document(result.document())

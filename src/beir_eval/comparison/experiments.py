@@ -9,8 +9,9 @@ import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
+from beir_eval.display.document import Document, Shown
 from beir_eval.display.tables import Table, score_text
-from beir_eval.errors import InputError, SettingError
+from beir_eval.errors import InputError, SettingError, number_of
 from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.measures import Measure, parse, parse_all
 from beir_eval.significance import (
@@ -83,7 +84,7 @@ class MeasurePower(BaseModel):
     equal_within: float | None
 
 
-class ExperimentPower(Saved):
+class ExperimentPower(Shown, Saved):
     """What a set of judged queries can show.
 
     Attributes:
@@ -125,9 +126,14 @@ class ExperimentPower(Saved):
             ],
         )
 
-    def notes(self) -> list[str]:
-        """Return sentences: what the columns mean, and what so many queries can never show."""
-        return list(self._notes())
+    def document(self) -> Document:
+        """Return the table, what its columns mean, and what so many queries can never show."""
+        return Document(tables=[self.to_table], notes=list(self._notes()))
+
+    def __repr__(self) -> str:
+        """Return the size, not the content."""
+        measures = number_of(len({row.measure for row in self.rows}), "measure")
+        return f"ExperimentPower({self.num_queries:,} queries, {measures})"
 
     def _notes(self) -> Iterator[str]:
         yield (

@@ -193,7 +193,7 @@ def _with_pairs(comparison: Comparison, table: Table) -> Table:
 def _compact(heading: str, tables: Sequence[Table], sentences: Sequence[Sentence] = ()) -> Document:
     """Return tables without the columns that have one value in all rows, which a note names."""
     shown, left_out = without_repeated_columns(tables, tables[0].header[1:])
-    values = ", ".join(f"{name} {value}" for name, value in left_out.items() if value != "?")
+    values = "; ".join(f"{name} = {value}" for name, value in left_out.items() if value != "?")
     notes = [f"in every row: {values}"] if values else []
     return Document(heading=heading, sentences=sentences, tables=_made(shown), notes=notes)
 

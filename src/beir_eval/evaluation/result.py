@@ -25,6 +25,7 @@ from beir_eval.errors import (
     check_choice,
     first_few,
     needs_extra,
+    number_of,
 )
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
@@ -500,8 +501,8 @@ class EvaluationResult(Summary, Saved):
     def __repr__(self) -> str:
         """Return the name and the size, not the content."""
         return (
-            f"EvaluationResult({self.name!r}, {_count_text(len(self.measures), 'measure')}, "
-            f"{_count_text(len(self.query_ids), 'query', 'queries')})"
+            f"EvaluationResult({self.name!r}, {number_of(len(self.measures), 'measure')}, "
+            f"{number_of(len(self.query_ids), 'query', 'queries')})"
         )
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:
@@ -555,11 +556,6 @@ class EvaluationResult(Summary, Saved):
             else None,
             retrieval=Retrieval.from_parts(retrievals) if retrievals else None,
         )
-
-
-def _count_text(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def _aggregate_of(measure: Measure | None, scores: Floats) -> float:

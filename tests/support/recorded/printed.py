@@ -16,14 +16,20 @@ from typer.testing import CliRunner
 
 import beir_eval
 from beir_eval import (
+    Benchmark,
+    Ledger,
     agree,
     checkpoint_curve,
     compare,
     compare_benchmark,
     compare_slices,
     evaluate,
+    evaluate_stages,
+    evaluate_stream,
+    experiment_power,
     read_qrels,
     read_run,
+    validate,
 )
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
@@ -75,12 +81,18 @@ bench sets runs --compare --baseline plain
 haystack bm25.yaml dataset --index -m nDCG@10 -o pipeline.json --save-run pipeline.trec
 haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 -o p.md
 retrieve dataset --limit 2 --command "sh -c 'cat answer.json' {query}" -o retrieved.trec
+evaluate qrels.tsv plain.trec bm25.trec top3.trec --stages --inputs top3=plain,bm25 -m nDCG@10 \
+-o stages.html
 """.strip().splitlines()
 
 
 #: Variables by which a terminal sets colours and widths.
 UNSET = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERM", "LINES")
 SET = {"COLUMNS": "80", "PYTHONUTF8": "1", "HAYSTACK_TELEMETRY_ENABLED": "False"}
+
+
+#: The depth of the last stage.
+TOP = 3
 
 
 def record():
@@ -136,6 +148,7 @@ def _write_inputs():
         "bm25.trec": bm25,
         "plain.trec": plain,
         "half.trec": "".join(line for line in lines if line.split()[0] in _queries(bm25)[::2]),
+        "top3.trec": "".join(line for line in lines if int(line.split()[3]) <= TOP),
         "twice.trec": lines[0] + bm25,
         "other.trec": "unknown Q0 d1 1 2.5 other\n",
         "answer.json": '[{"_id": "earth-01", "_score": 2.0}, {"_id": "mars-12", "_score": 1.0}]',
@@ -156,6 +169,10 @@ def _write_inputs():
             shutil.copy(f"{system}.trec", f"runs/{system}/{name}.trec")
     for name, top_k in (("bm25", 20), ("top3", 3)):
         Path(f"{name}.yaml").write_text(_pipeline(top_k))
+
+
+def _hashed(name):
+    return evaluate("qrels.tsv", f"{name}.trec", "nDCG@10", name=name, fingerprint=True)
 
 
 def _queries(run):
@@ -285,6 +302,9 @@ def _in_python():
     benchmark = {
         name: {"one": result, "two": result} for name, result in results.items() if name != "half"
     }
+    staged = evaluate_stages(qrels, {"plain": runs["plain"], "bm25": runs["bm25"]}, "nDCG@10")
+    ledger = Ledger("own.jsonl", _hashed("plain"), "nDCG@10", looks=20)
+    ledger.record(_hashed("bm25"))
     printable = {
         "an EvaluationResult": results["half"],
         "a Comparison of all pairs": compare(results),
@@ -292,11 +312,22 @@ def _in_python():
         "a CheckpointCurve": checkpoint_curve(steps),
         "a comparison across data sets": compare_benchmark(benchmark),
         "an Agreement": agree(runs["bm25"], runs["half"]),
+        "a StreamedResult": evaluate_stream("qrels.tsv", "half.trec", ["nDCG@10", "MRR"]),
+        "a BenchmarkResult": Benchmark(
+            {"own": "qrels.tsv"},
+            {"bm25": "bm25.trec", "half": "half.trec"},
+            "nDCG@10",
+            folder="kept",
+        ).run(),
+        "stages": staged,
+        "a Ledger": ledger,
+        "a Validation": validate("qrels.tsv", {"half": "half.trec"}),
+        "the power of an experiment": experiment_power(qrels, "nDCG@10"),
     }
     lines = []
     for name, result in printable.items():
         lines += [f"# {name}", *_masked(repr(result)).splitlines(), ""]
-        for method in ("notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
+        for method in ("__str__", "notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
             if hasattr(result, method):
                 output = getattr(result, method)()
                 text = _masked(output if isinstance(output, str) else "\n".join(output))

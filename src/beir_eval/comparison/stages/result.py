@@ -240,6 +240,11 @@ class StagedResult(Shown, Saved):
         document = ["document", *(["title"] if titles else [])]
         return Table((*query, *document, *names), rows)
 
+    def __repr__(self) -> str:
+        """Return the stages and the size, not the content."""
+        stages = ", ".join(stage.name for stage in self.stages)
+        return f"StagedResult({stages!r}, {number_of(len(self.measures), 'measure')})"
+
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
         margin = self.settings.margin
@@ -297,7 +302,7 @@ class StagedResult(Shown, Saved):
 
     def _verdict_text(self, pair: Difference) -> str:
         """Return a verdict with the seconds that a stage adds, and what its order still costs."""
-        text = difference_sentence(pair, self.settings.margin)
+        text = difference_sentence(pair, self.settings.margin, power=False)
         stage, before = self.stage(pair.system), self.stage(pair.against)
         if pair.against in stage.inputs and stage.seconds is not None:
             milliseconds = f"{_seconds_text(stage.seconds)} ms a query"
