@@ -14,6 +14,7 @@ from rich.text import Text
 
 import beir_eval
 from beir_eval import (
+    agree,
     compare_runs,
     compare_slices,
     evaluate,
@@ -69,6 +70,7 @@ def shown(tmp_path_factory):
         evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
         experiment_power(QRELS, "nDCG@10"),
         drift_of(folder),
+        agree(WHOLE, PARTIAL),
     ]
     return {type(result).__name__: result for result in made}
 
@@ -96,7 +98,14 @@ def printed(monkeypatch):
 
 
 WITHOUT_WARNINGS = ("Ledger", "ExperimentPower", "SpanDrift")
-CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
+CLASSES = (
+    *NAMES,
+    "BenchmarkResult",
+    "AcrossDatasets",
+    "StagedResult",
+    "Agreement",
+    *WITHOUT_WARNINGS,
+)
 
 
 def test_every_result_that_is_saved_or_shown_is_a_document(shown):

@@ -11,12 +11,15 @@ from pydantic import BaseModel, BeforeValidator, PlainSerializer
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo, spearman
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, best_first
 from beir_eval.core.saved import FROZEN
+from beir_eval.display.document import Document, Shown
+from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import (
     DuplicateDocumentError,
     QueryMismatchError,
     check_choice,
     check_count,
     first_few,
+    number_of,
     shown,
 )
 from beir_eval.evaluation.inputs import as_run
@@ -37,7 +40,7 @@ _FloatOrNaN = Annotated[
 ]
 
 
-class Agreement(BaseModel):
+class Agreement(Shown, BaseModel):
     """The agreement of two runs, query by query and on average.
 
     Attributes:
@@ -67,12 +70,26 @@ class Agreement(BaseModel):
     only_second: int
     unmatched_ids: UnmatchedIds | None = None
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the values; mostly an empty list.
+    def document(self) -> Document:
+        """Return warnings on ids and queries that the runs do not share, and the means."""
+        notes = [
+            f"the first {self.k} documents of {self.first} and {self.second}; p of RBO {self.p:g}",
+            f"kendall_distance: 0 equal, 1 reversed; a pair that one list lacks {self.penalty:g}",
+        ]
+        return Document(warnings=self._warnings(), tables=[self.to_table], notes=notes)
 
-        There is a sentence if the document ids of the two runs do not match, and one for each run
-        that has queries which the other lacks.
-        """
+    def to_table(self) -> Table:
+        """Return a table of the means and of the number of queries that each is taken over."""
+        scored = self.num_defined
+        rows = [(name, score_text(mean), str(scored[name])) for name, mean in self.mean.items()]
+        return Table(("similarity", "mean", "queries"), rows)
+
+    def __repr__(self) -> str:
+        """Return the runs and the size, not the content."""
+        queries = number_of(len(self.query_ids), "query", "queries")
+        return f"Agreement({self.first!r}, {self.second!r}, {queries})"
+
+    def _warnings(self) -> list[str]:
         sentences = []
         if self.unmatched_ids is not None:
             examples = self.unmatched_ids.examples(f"{self.first} has", f"{self.second} has")
