@@ -38,6 +38,14 @@ def test_of_rankings_of_which_the_longest_are_equal_the_mean_depth_counts():
     assert cautions({"a": shallow, "b": shallow}) == []
 
 
+def test_a_cutoff_that_no_ranking_reaches_is_named():
+    runs = {"a": dict.fromkeys(QRELS, ranking(10)), "b": dict.fromkeys(QRELS, ranking(10, "e"))}
+    assert cautions(runs, ["Recall@20", "nDCG@20", "MRR@10", "MAP"]) == [
+        "no ranking has more than 10 documents, so Recall@20, nDCG@20 see only these"
+    ]
+    assert cautions(runs, ["Recall@10", "MAP"]) == []
+
+
 def test_missing_queries_do_not_make_rankings_shallow():
     whole = dict.fromkeys(QRELS, ranking(20))
     half = {query: whole[query] for query in list(QRELS)[:6]}

@@ -30,7 +30,11 @@ def cautions_on(comparison: Comparison) -> list[str]:
     differ much, ties that decide scores, and verdicts that unjudged documents could change although
     most documents are judged. Without the results and the runs, little is known.
     """
-    depths = [*_unequal_depths(comparison), *_depth_cautions(comparison)]
+    depths = [
+        *_unequal_depths(comparison),
+        *_unreached_cutoffs(comparison),
+        *_depth_cautions(comparison),
+    ]
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
     return [
@@ -79,6 +83,25 @@ def _unequal_depths(comparison: Comparison) -> Iterator[str]:
         f"{', '.join(measures)} {'compares' if len(measures) == 1 else 'compare'} depths. Compare "
         f"rankings of equal depth, or at a cutoff of at most {shallowest:,}"
     )
+
+
+def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on measures whose cutoff no ranking reaches, of systems of equal depth."""
+    depths = comparison.deepest_rankings
+    deepest = max(depths.values(), default=0)
+    measures = [
+        name
+        for name in comparison.measures
+        if len(depths) == len(comparison.systems)
+        and (measure := registered(name)) is not None
+        and (measure.cutoff or 0) > deepest > 0
+        and not compares_depths(name, depths)
+    ]
+    if measures:
+        yield (
+            f"no ranking has more than {deepest:,} documents, so {', '.join(measures)} "
+            f"{'sees' if len(measures) == 1 else 'see'} only these"
+        )
 
 
 def _depth_cautions(comparison: Comparison) -> Iterator[str]:
