@@ -73,3 +73,12 @@ def test_a_benchmark_is_evaluated_at_the_level(tmp_path):
 def test_an_impossible_level_is_refused():
     with pytest.raises(MeasureError, match="rel must be above 0, not 0"):
         evaluate(QRELS, RUN, NAMES, rel=0)
+
+
+def test_a_level_above_every_grade_is_said():
+    qrels = {"q1": {"a": 2}, "q2": {"b": 1}}
+    result = evaluate(qrels, qrels, ["Recall@10", "nDCG@10"], rel=3)
+    [warning] = result.warnings()
+    for words in ("no document has a grade of 3", "the highest is 2", "Recall(rel=3)@10"):
+        assert words in warning
+    assert evaluate(qrels, qrels, ["Recall@10", "nDCG@10"], rel=2).warnings() == []
