@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval import Evaluator, compare, compare_runs, evaluate, evaluate_stream
+from beir_eval import BeirEvalWarning, Evaluator, compare, compare_runs, evaluate, evaluate_stream
 from beir_eval.benchmark import Benchmark
 from beir_eval.errors import MeasureError, NotEvaluatedError
 
@@ -75,10 +75,14 @@ def test_an_impossible_level_is_refused():
         evaluate(QRELS, RUN, NAMES, rel=0)
 
 
-def test_a_level_above_every_grade_is_said():
-    qrels = {"q1": {"a": 2}, "q2": {"b": 1}}
-    result = evaluate(qrels, qrels, ["Recall@10", "nDCG@10"], rel=3)
+def test_a_level_above_every_grade_is_warned_of_once_for_all_runs():
+    with pytest.warns(BeirEvalWarning, match="no document has a grade of 3 or more") as caught:
+        result = evaluate(QRELS, RUN, ["Recall@10", "nDCG@10"], rel=3)
+    assert len(caught) == 1
     [warning] = result.warnings()
-    for words in ("no document has a grade of 3", "the highest is 2", "Recall(rel=3)@10"):
+    for words in ("relevant in Recall(rel=3)@10:", "the highest grade is 2", "a lower rel"):
         assert words in warning
-    assert evaluate(qrels, qrels, ["Recall@10", "nDCG@10"], rel=2).warnings() == []
+    with pytest.warns(BeirEvalWarning):
+        comparison = compare_runs(QRELS, {"a": RUN, "b": BEST}, ["MRR"], rel=3)
+    assert comparison.warnings() == [warning.replace("Recall(rel=3)@10", "MRR(rel=3)")]
+    assert evaluate(QRELS, RUN, ["Recall@10", "nDCG@10"], rel=2).warnings() == []

@@ -153,6 +153,11 @@ CASES = {
         lambda: (folder({**TEXTS, "q9": "a question"}, "q9\ta\t1\n"),),
         1,
     ),
+    "level-above-grades": (
+        lambda: ({"q1": {"a": 2}}, {"measures": ["MAP(rel=3)", "nDCG"]}),
+        lambda: ({"q1": {"a": 2}}, {"measures": ["MAP(rel=2)", "nDCG"]}),
+        1,
+    ),
     "deep-learning-grades": (
         lambda: (GRADED,),
         # Documents, of which those with grade 1 are relevant in the tracks too.

@@ -306,8 +306,7 @@ class AcrossDatasets(Shown, Saved):
         Raises:
             NotEvaluatedError: there is no such system.
         """
-        at = self.systems.index(self._index.system(system))
-        return self.averages[at]
+        return self.averages[self.systems.index(self._index.system(system))]
 
     def difference(self, system: str, against: str | None = None) -> AverageDifference:
         """Return the difference of the averages of two systems, ``system`` − ``against``.

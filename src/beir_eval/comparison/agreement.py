@@ -73,8 +73,10 @@ class Agreement(Shown, BaseModel):
     def document(self) -> Document:
         """Return warnings on ids and queries that the runs do not share, and the means."""
         notes = [
-            f"the first {self.k} documents of {self.first} and {self.second}; p of RBO {self.p:g}",
-            f"kendall_distance: 0 equal, 1 reversed; a pair that one list lacks {self.penalty:g}",
+            f"the first {self.k} documents of {self.first} and {self.second}",
+            f"rbo has the persistence {self.p:g}",
+            "kendall_distance is 0 for the same order and 1 for the reverse one",
+            f"a pair of documents that one list lacks counts {self.penalty:g} in it",
         ]
         return Document(warnings=self._warnings(), tables=[self.to_table], notes=notes)
 

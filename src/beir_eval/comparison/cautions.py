@@ -89,12 +89,12 @@ def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on measures whose cutoff no ranking reaches, of systems of equal depth."""
     depths = comparison.deepest_rankings
     deepest = max(depths.values(), default=0)
+    is_known = len(depths) == len(comparison.systems) and deepest > 0
     measures = [
         name
-        for name in comparison.measures
-        if len(depths) == len(comparison.systems)
-        and (measure := registered(name)) is not None
-        and (measure.cutoff or 0) > deepest > 0
+        for name in (comparison.measures if is_known else ())
+        if (measure := registered(name)) is not None
+        and (measure.cutoff or 0) > deepest
         and not compares_depths(name, depths)
     ]
     if measures:

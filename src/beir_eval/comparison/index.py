@@ -124,5 +124,6 @@ class Index:
             if (pair.against, pair.system) == names:
                 return pair.reversed()
         system, other = map(shown, names)
-        msg = f"{system} was not compared with {other}, only with {self.baseline!r}"
+        others = "all other pairs were" if self.baseline is None else f"only with {self.baseline!r}"
+        msg = f"{system} was not compared with {other}, {others}"
         raise NotEvaluatedError(msg)

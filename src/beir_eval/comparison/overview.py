@@ -406,13 +406,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"one of {margin:g} would take {queries_text(pair)}"
+        would = f"a difference of {margin:g} would take {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"one of {margin:g} may take more repeats, not only more {unit}"
+            would = f"a difference of {margin:g} may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}{queries}{repeats} would detect a true difference of "
-            f"{_detectable_text([pair])} 80% of the time; {would}"
+            f"{of_measure}80% of the time, {queries}{repeats} would detect a true difference of "
+            f"{_detectable_text([pair])}; {would}"
         )
         return
     sizes, unknown, depending = [], 0, ""
@@ -427,8 +427,8 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
     if sizes:
         others = f"; for {unknown} of {len(undecided)} pairs it is not known" if unknown else ""
         yield (
-            f"{queries} would detect a true difference of {', '.join(sizes)}{depending} 80% of the "
-            f"time{others}"
+            f"80% of the time, {queries} would detect a true difference of "
+            f"{', '.join(sizes)}{depending}{others}"
         )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few, number_of, warn_caller
-from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,6 @@ def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[
     retrieval = [] if result.retrieval is None else retrieval_warnings(result.retrieval)
     return [
         *content_warnings(result),
-        *_level_sentences(result, result.counted.max_grade),
         *_missing_sentences(result, names),
         *_short_text_sentences(result),
         *retrieval,
@@ -91,23 +89,6 @@ def content_warnings(result: Summary) -> list[str]:
         *unmatched_ids_sentences(result),
         *(suspicion.sentence for suspicion in suspicions),
     ]
-
-
-def _level_sentences(result: Summary, highest: float) -> Iterator[str]:
-    """Yield a sentence on measures whose level of relevance no grade reaches, so that all are 0."""
-    levels = {
-        name: level
-        for name in result.measures
-        if (measure := registered(name)) is not None
-        and isinstance(level := dict(measure.parameters).get("rel"), int | float)
-        and level > highest
-    }
-    if levels:
-        grades = ", ".join(f"{level:g}" for level in sorted(set(levels.values())))
-        yield (
-            f"no document has a grade of {grades} or more, the highest is {highest:g}: nothing is "
-            f"relevant in {first_few(levels)}; choose a lower rel (--rel)"
-        )
 
 
 def retrieval_warnings(retrieval: Retrieval) -> list[str]:

@@ -315,14 +315,14 @@ def evaluate_without_warning(
 
 
 def without_level_warning(evaluator: Evaluator) -> Evaluator:
-    """Return the evaluator without the warning on grades of the TREC Deep Learning tracks.
+    """Return the evaluator without the warnings on which grade is relevant.
 
     Drop-ins of other tools use it: their callers state the relevant grade as that tool does.
     """
     evaluator._suspicions = tuple(  # noqa: SLF001 - its own module
         suspicion
         for suspicion in evaluator._suspicions  # noqa: SLF001 - likewise
-        if suspicion.code != "deep-learning-grades"
+        if suspicion.code not in ("deep-learning-grades", "level-above-grades")
     )
     return evaluator
 

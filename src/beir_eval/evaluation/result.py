@@ -304,7 +304,7 @@ class EvaluationResult(Summary, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        scores: Floats = self.values.array[self._index(measure)]
+        scores: Floats = self.values.array[self._row_of(measure)]
         return scores
 
     @property
@@ -490,7 +490,7 @@ class EvaluationResult(Summary, Saved):
         from beir_eval.display.chart_parts import score_rows  # noqa: PLC0415
         from beir_eval.display.charts import query_scores  # noqa: PLC0415 - few results are drawn
 
-        name = self.measures[0 if measure is None else self._index(measure)]
+        name = self.measures[0 if measure is None else self._row_of(measure)]
         rows = score_rows(
             self.query_ids,
             self.scores(name).tolist(),

@@ -68,7 +68,7 @@ class Summary(Shown):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        return self.aggregate[self.measures[self._index(measure)]]
+        return self.aggregate[self.measures[self._row_of(measure)]]
 
     def __contains__(self, measure: MeasureLike) -> bool:
         """Return whether the result has this measure, in any spelling that ``parse`` reads.
@@ -79,7 +79,7 @@ class Summary(Shown):
         """
         return name_among(self.measures, measure) in self.measures
 
-    def _index(self, measure: MeasureLike) -> int:
+    def _row_of(self, measure: MeasureLike) -> int:
         """Return the index of a measure in ``measures``, or raise NotEvaluatedError."""
         name = name_among(self.measures, measure)
         try:

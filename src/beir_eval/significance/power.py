@@ -55,7 +55,7 @@ _NEXT_GUESS = 0.8
 _SMALLEST_SHIFT = 1e-30
 #: Two sums in single precision are equal if they differ by no more than this part of their terms.
 _FLOAT32_TOLERANCE = 1e-5
-#: The kurtosis that 9 of 10 pairs of real runs stay below, and the differing queries it counts as.
+#: A kurtosis above that of 98% of real pairs (benchmarks/power.py), and how many queries it counts.
 _USUAL_KURTOSIS, _USUAL_QUERIES = 10.0, 40
 #: From so many queries on, a closed formula gives their number.
 _GUENTHER_FROM = 100

@@ -155,6 +155,13 @@ _CODES = (
         remedy="Nothing, unless judgements were lost.",
     ),
     FindingCode(
+        code="level-above-grades",
+        level="warning",
+        meaning="a measure whose rel is above every grade",
+        consequence="Nothing is relevant in it, so every score is 0.",
+        remedy=f"{REMEDIES['level-above-grades']}.",
+    ),
+    FindingCode(
         code="deep-learning-grades",
         level="warning",
         meaning="passages with grades 0 to 3, as in the TREC Deep Learning tracks",

@@ -64,12 +64,13 @@ def unjudged_summary(comparison: Comparison) -> str:
     if could:
         everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
         which = everything if could == number else f"{could} of {number}"
-        counts = [
-            f"{sum(effect.verdict_change == 'could' for effect in of_measure)} on {measure}"
+        counts = {
+            measure: sum(effect.verdict_change == "could" for effect in of_measure)
             for measure in comparison.measures
             if (of_measure := [effect for effect in effects if effect.measure == measure])
-        ]
-        by_measure = f" ({', '.join(counts)})" if len(counts) > 1 and could < number else ""
+        }
+        listed = ", ".join(f"{count} on {measure}" for measure, count in counts.items())
+        by_measure = f" ({listed})" if len(set(counts.values())) > 1 else ""
         return f"Unjudged documents could change {which} verdicts{by_measure}{others}."
     which = f"{number - unknown} of {number}" if unknown else f"any of the {number}"
     return f"Unjudged documents cannot change {which} verdicts{others}."

@@ -47,10 +47,12 @@ def suspicions_of_qrels(
         is_deep_learning: whether their name is that of a TREC Deep Learning track.
         is_thorough: whether what fewer than six queries show is reported too.
     """
+    measures = tuple(measures)
     is_enough = is_thorough or len(qrels) >= LEAST_QUERIES
     return (
         *(_without_relevant(qrels) if is_enough else ()),
         *(_negative(qrels, is_thorough=is_thorough) if is_enough else ()),
+        *(_level_above_grades(qrels, measures) if is_enough else ()),
         *_deep_learning_grades(qrels, measures, is_deep_learning=is_deep_learning),
         *_without_zero(qrels),
         *_numbered(qrels),
@@ -90,6 +92,26 @@ def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Suspicion]:
                 f"grade {grade:g}"
                 for grade in np.unique(qrels.grades[qrels.grades < 0])[:MOST_EXAMPLES]
             ),
+        )
+
+
+def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Suspicion]:
+    """Yield a suspicion on measures whose level of relevance no grade reaches."""
+    levels = {
+        str(measure): level
+        for measure in measures
+        if isinstance(level := dict(measure.parameters).get("rel"), int | float)
+        and level > qrels.max_grade > 0
+    }
+    if levels:
+        yield Suspicion(
+            code="level-above-grades",
+            fact=(
+                f"no document has a grade of {min(levels.values()):g} or more, so nothing is "
+                f"relevant in {_listed(levels)}: the highest grade is {qrels.max_grade:g}"
+            ),
+            count=len(qrels),
+            total=len(qrels),
         )
 
 

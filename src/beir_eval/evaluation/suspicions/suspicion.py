@@ -17,6 +17,7 @@ SuspicionCode = Literal[
     "swapped-files",
     "no-relevant-documents",
     "negative-grades",
+    "level-above-grades",
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
@@ -38,6 +39,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "swapped-files": "Pass the qrels first, then the run",
     "no-relevant-documents": "Check that the column of grades was read",
     "negative-grades": "Use 0 for documents that are judged and not relevant",
+    "level-above-grades": "State a lower rel (--rel), or check that the column of grades was read",
     "deep-learning-grades": "To compare with published values, evaluate with rel=2 (--rel 2)",
     "grades-without-zero": (
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
@@ -69,6 +71,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
 _OF_QRELS = (
     "no-relevant-documents",
     "negative-grades",
+    "level-above-grades",
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
