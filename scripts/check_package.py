@@ -11,6 +11,7 @@ group ``package`` of pyproject.toml), and the package registry.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -215,7 +216,10 @@ def main() -> None:
 
         def use_extra(extra: str) -> None:
             begin = time.monotonic()
-            use(wheel, extra, Path(folder) / f"environment-{extra}")
+            environment = Path(folder) / f"environment-{extra}"
+            use(wheel, extra, environment)
+            # All of them together are more than 10 GB.
+            shutil.rmtree(environment)
             print(f"{extra or 'no extra'}: {time.monotonic() - begin:.0f} s", flush=True)
 
         # One downloads while the other computes.
