@@ -27,6 +27,9 @@ RUNS = {
     "negative whole numbers": made(lambda number: -number),
     "large whole numbers": made(lambda number: 1000 + number),
     "ranks up to 10": made(lambda number: 10 - number % 10, depth=10),
+    "ranks up to 20": made(lambda number: 1 + number % 20),
+    "five whole numbers": made(lambda number: 5 - number % 5, depth=5),
+    "whole numbers of few queries": made(lambda number: 70 - 3 * number, depth=4, queries=6),
     "many ties": made(lambda number: round(number / 7) / 3),
 }
 
@@ -37,6 +40,13 @@ def warnings_of(qrels, run):
         warnings.simplefilter("always")
         evaluate(qrels, run, ["nDCG@10"])
     return [str(warning.message) for warning in caught if WORDS in str(warning.message)]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_passed_as_more_judgements_than_it_has_is_one_too(name):
+    qrels = {query: {f"d{rank}": rank % 3 for rank in range(6)} for query in RUNS[name]}
+    assert len(warnings_of(RUNS[name], qrels)) == 1
+    assert warnings_of(qrels, RUNS[name]) == []
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -6,7 +6,7 @@ so that this costs next to nothing for usual qrels.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -29,10 +29,6 @@ class Grades(Protocol):
     def max_grade(self) -> float:
         """The highest grade."""
 
-    @property
-    def row(self) -> Ints:
-        """The query of each judgement, i8[J]."""
-
     def __len__(self) -> int:
         """Return the number of judged queries."""
 
@@ -45,8 +41,10 @@ _MOST_LEVELS = 25
 _MOST_GRADES = 5
 #: The share of a query's numbers that are different: scores rarely repeat, grades always do.
 _DIFFERENT_SHARE = 0.9
-#: How many entries per query scores have for each one that grades have, if all are small and whole.
-_TIMES_MORE = 5
+#: Scores of at least so many documents per query show that, over a range wider than usual grades.
+_LEAST_DOCUMENTS, _USUAL_RANGE = 4, 3
+#: How many scores per query there are for each grade, at least: more if the grades do not repeat.
+_TIMES_MORE, _TIMES_MORE_WITHOUT_TIES = 0.5, 2
 #: Fewer queries show nothing.
 _LEAST_QUERIES = 6
 #: How many numbers, queries and rankings are examined.
@@ -57,17 +55,23 @@ def grades_look_like_scores(qrels: Grades) -> bool:
     """Return whether the grades may be the scores of a run.
 
     They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
-    if they reach more than 5 and rarely repeat within a query, as ranks do. Fewer than six queries
-    show nothing.
+    if there are four or more per query, over a wider range than 0 to 3, that rarely repeat within a
+    query, as ranks do. Fewer than six queries show nothing.
 
     Args:
         qrels: the judgements.
     """
     if len(qrels) < _LEAST_QUERIES:
         return False
-    if _are_no_grades(qrels.grades):
-        return len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
-    return _are_ranks(qrels)
+    return _are_many_levels(qrels) or _rarely_repeat(qrels)
+
+
+def _are_many_levels(qrels: Grades) -> bool:
+    """Return whether the numbers are no grades, with more different ones than a scale has."""
+    return (
+        _are_no_grades(qrels.grades)
+        and len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
+    )
 
 
 def _are_no_grades(numbers: Floats) -> bool:
@@ -76,29 +80,26 @@ def _are_no_grades(numbers: Floats) -> bool:
     return bool(is_beyond or (numbers != np.floor(numbers)).any())
 
 
-def _are_ranks(qrels: Grades) -> bool:
-    """Return whether small whole numbers are ranks: five or more per query, which rarely repeat.
-
-    Args:
-        qrels: judgements with whole grades from -2 to 10.
-    """
-    if qrels.grades.min() < 0 or qrels.max_grade <= _MOST_GRADES:
+def _rarely_repeat(qrels: Grades) -> bool:
+    """Return whether there are several numbers per query, of a wide range, that rarely repeat."""
+    lowest = qrels.grades.min()
+    is_wide = qrels.max_grade - lowest > _USUAL_RANGE
+    # From -2 to -1 the lowest grade is that of spam.
+    if lowest < 0 and not _are_no_grades(qrels.grades):
         return False
-    num_levels = _HIGHEST_GRADE + 1
-    per_query = len(qrels.grades) / len(qrels)
-    # More numbers than there are grades must repeat.
-    if not _TIMES_MORE <= per_query <= num_levels / _DIFFERENT_SHARE:
+    if not is_wide or len(qrels.grades) < _LEAST_DOCUMENTS * len(qrels):
         return False
-    end = int(qrels.starts[min(len(qrels), _MOST_QUERIES)])
-    num_different = len(np.unique(qrels.row[:end] * num_levels + qrels.grades[:end]))
-    return num_different >= _DIFFERENT_SHARE * end
+    num_queries = min(len(qrels), _MOST_QUERIES)
+    starts = qrels.starts[: num_queries + 1].tolist()
+    num_different = sum(len(np.unique(qrels.grades[slice(*ends)])) for ends in pairwise(starts))
+    return bool(num_different >= _DIFFERENT_SHARE * starts[-1])
 
 
 def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
     """Return whether the scores of a run are grades: few different, small, whole numbers.
 
-    If those of the qrels are small and whole too, these must also have five times as many entries
-    per query.
+    If those of the qrels may be grades too, these must also repeat within rankings, and have at
+    most twice as many entries per query, or have at most half as many.
 
     Args:
         run: the run; at most 1,000 rankings are read.
@@ -114,8 +115,11 @@ def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
     scores = np.concatenate(known)
     if not len(scores) or _are_no_grades(scores) or len(np.unique(scores)) > _MOST_GRADES:
         return False
+    num_different = sum(len(np.unique(ranking)) for ranking in known)
+    do_repeat = num_different < _DIFFERENT_SHARE * len(scores)
+    least = _TIMES_MORE if do_repeat else _TIMES_MORE_WITHOUT_TIES
     times_more = len(qrels.grades) / len(qrels) / (len(scores) / len(rankings))
-    return _are_no_grades(qrels.grades) or times_more >= _TIMES_MORE
+    return _are_many_levels(qrels) or times_more >= least
 
 
 def swapped_inputs(qrels: Grades) -> Suspicion:
