@@ -46,6 +46,22 @@ def test_a_cutoff_that_no_ranking_reaches_is_named():
     assert cautions(runs, ["Recall@10", "MAP"]) == []
 
 
+def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_them_out():
+    whole = dict.fromkeys(QRELS, ranking(10))
+    filtered = {query: {"d": 2.0, "e": 1.0, "f": 0.5} for query in QRELS}
+    qrels = {query: {**grades, "f": 0} for query, grades in QRELS.items()}
+    runs = {"filtered": filtered, "whole": whole}
+    [sentence] = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
+    for words in ("every document of filtered is judged, and 10% of those of whole", "removed"):
+        assert words in sentence
+    assert "Recall(judged_only=True)@3" in sentence
+    for measures in (["Recall(judged_only=True)@1"], ["bpref"]):
+        comparison = compare_runs(qrels, runs, measures)
+        assert not any("is judged" in text for text in cautions_on(comparison))
+    few = compare_runs(qrels, {"filtered": {"q00": filtered["q00"]}, "whole": whole}, ["MAP"])
+    assert not any("is judged" in text for text in cautions_on(few))
+
+
 def test_missing_queries_do_not_make_rankings_shallow():
     whole = dict.fromkeys(QRELS, ranking(20))
     half = {query: whole[query] for query in list(QRELS)[:6]}

@@ -11,6 +11,7 @@ from beir_eval.comparison.ties import widest_ties
 from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
 from beir_eval.measures.names import registered
+from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
 _LOW_PART, _LEAST_GAP = 0.75, 0.1
+#: Measures in which unjudged documents do not count as not relevant.
+_WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
+#: Fewer documents, or those of fewer queries, may all be judged by chance.
+_LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
 #: How many depths a sentence names.
 _MOST_DEPTHS = 4
 
@@ -26,11 +31,14 @@ _MOST_DEPTHS = 4
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about repeats of some systems only, rankings of different depths, judged shares that
-    differ much, ties that decide scores, and verdicts that unjudged documents could change although
-    most documents are judged. Without the results and the runs, little is known.
+    They are about repeats of some systems only, systems of which every document is judged, rankings
+    of different depths, judged shares that differ much, ties that decide scores, and verdicts that
+    unjudged documents could change although most documents are judged. Without the results and the
+    runs, little is known.
     """
-    depths = [
+    # Rankings without their unjudged documents are shorter too, and at no cutoff comparable.
+    only_judged = list(_only_judged(comparison))
+    depths = only_judged or [
         *_unequal_depths(comparison),
         *_unreached_cutoffs(comparison),
         *_depth_cautions(comparison),
@@ -64,6 +72,29 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
             f"{_listed(single)} {has}, so the repeats of {_listed(others)} are averaged and the "
             "verdicts do not cover their noise. If further runs would be the same, name the system "
             "with --deterministic (deterministic=)"
+        )
+
+
+def _only_judged(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on systems of which every document is judged, unlike those of others."""
+    measures = [measure for measure in map(registered, comparison.measures) if measure is not None]
+    measure = next((measure for measure in measures if _counts_unjudged(str(measure))), None)
+    shares: dict[str, float] = {}
+    for system, repeats in comparison.results.items():
+        counted = repeats[0].counted
+        if counted is None or counted.queries_retrieved < _LEAST_QUERIES:
+            continue
+        num_retrieved = counted.documents_retrieved or 0
+        if num_retrieved >= _LEAST_DOCUMENTS:
+            shares[system] = (counted.documents_judged or 0) / num_retrieved
+    judged = [system for system, share in shares.items() if share == 1]
+    lowest = min(shares, key=lambda system: shares[system], default="")
+    if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
+        yield (
+            f"every document of {_listed(judged)} is judged, and {shares[lowest]:.0%} of those of "
+            f"{lowest}: unjudged documents were removed, or this ranking is what was judged. They "
+            "count as not relevant, so rankings without any have an advantage. Leave them out of "
+            f"all systems, with {measure(judged_only=True)}"
         )
 
 
@@ -189,7 +220,11 @@ def _tie_cautions(comparison: Comparison) -> Iterator[str]:
 def _counts_unjudged(measure: str) -> bool:
     """Return whether a measure of this package counts unjudged documents as not relevant."""
     parsed = registered(measure)
-    return parsed is not None and ("judged_only", True) not in parsed.parameters
+    return (
+        parsed is not None
+        and parsed.name not in _WITHOUT_UNJUDGED
+        and (JUDGED_ONLY, True) not in parsed.parameters
+    )
 
 
 def _listed(parts: list[str]) -> str:

@@ -69,8 +69,7 @@ def grades_look_like_scores(qrels: Grades) -> bool:
 def _are_many_levels(qrels: Grades) -> bool:
     """Return whether the numbers are no grades, with more different ones than a scale has."""
     return (
-        _are_no_grades(qrels.grades)
-        and len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
+        _are_no_grades(qrels.grades) and len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
     )
 
 
