@@ -136,6 +136,13 @@ MISTAKES = {
         ),
         "rankings-of-other-queries",
     ),
+    "three of twelve shifted": (
+        {
+            query: RIGHT[QUERIES[number + 1 if 4 <= number < 7 else number]]
+            for number, query in enumerate(QUERIES[:12])
+        },
+        "rankings-of-other-queries",
+    ),
     "exchanged": (
         dict(zip(QUERIES, random.Random(1).sample([*RIGHT.values()], 40), strict=True)),
         "rankings-of-other-queries",
@@ -162,6 +169,24 @@ MISTAKES = {
 def test_a_mistake_is_named(mistake):
     run, code = MISTAKES[mistake]
     assert code in codes_of(JUDGED, run)
+
+
+@pytest.mark.parametrize("num_wrong", [0, 3, 4, 20])
+def test_rankings_without_a_judged_document_of_a_pool_are_named(num_wrong):
+    """Their documents are those of another corpus; a query with few judgements may match none."""
+    qrels, run = pool((2, 1, 0), best_first=True)
+    wrong = [*run][5 : 5 + num_wrong]
+    run |= {query: {f"x{rank}": -float(rank) for rank in range(60)} for query in wrong[:1]}
+    run |= {query: {f"{query}.{rank}": -float(rank) for rank in range(60)} for query in wrong[1:]}
+    names = ["rankings-without-judged"] if num_wrong >= max(3, len(qrels) / 10) else []
+    assert codes_of(qrels, run) == names
+    few = qrels | {query: dict(list(qrels[query].items())[:9]) for query in wrong}
+    assert codes_of(few, run) == []
+    relevant_only = {
+        query: {doc: grade for doc, grade in grades.items() if grade}
+        for query, grades in qrels.items()
+    }
+    assert codes_of(relevant_only, run) == []
 
 
 @pytest.mark.parametrize(

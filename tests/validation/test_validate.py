@@ -83,6 +83,17 @@ def listed(records):
 
 
 #: 50 documents of grades 0, 1 and 2 for each of six queries.
+def pool_run(num_wrong):
+    """Return a run over the pool, of which some rankings hold documents of another corpus."""
+    return {
+        query: {
+            f"{f'{query}x' if number < num_wrong else 'd'}{doc}": (1 - doc % 3) + doc / 100
+            for doc in range(50)
+        }
+        for number, query in enumerate(POOL)
+    }
+
+
 POOL = {f"q{query}": {f"d{doc}": doc % 3 for doc in range(50)} for query in range(6)}
 GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
 
@@ -262,6 +273,11 @@ CASES = {
         lambda: (QRELS, {query: RUN[f"q{(number + 3) % 8}"] for number, query in enumerate(RUN)}),
         lambda: (QRELS, {**RUN, "q1": RUN["q2"], "q2": RUN["q1"]}),
         8,
+    ),
+    "rankings-without-judged": (
+        lambda: (POOL, pool_run(3)),
+        lambda: (POOL, pool_run(2)),
+        3,
     ),
     "same-ranking": (
         lambda: (QRELS, {query: {f"d{rank}": -rank for rank in range(30)} for query in QUERIES}),

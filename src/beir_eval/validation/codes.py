@@ -292,6 +292,13 @@ _CODES = (
         remedy=f"{REMEDIES['rankings-of-other-queries']}.",
     ),
     FindingCode(
+        code="rankings-without-judged",
+        level="warning",
+        meaning="some rankings hold no judged document of a pool, and the others several",
+        consequence="They score 0, as if nothing relevant was found.",
+        remedy=f"{REMEDIES['rankings-without-judged']}.",
+    ),
+    FindingCode(
         code="same-ranking",
         level="warning",
         meaning="many rankings begin with the same documents in the same order",

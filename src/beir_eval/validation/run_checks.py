@@ -185,7 +185,7 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
         yield from findings_of(system.name, about_scores)
     yield from findings_of(system.name, inverted_grades(qrels, matrix))
-    yield from findings_of(system.name, suspicions_of_rankings(qrels, sample))
+    yield from findings_of(system.name, suspicions_of_rankings(qrels, matrix, sample))
 
 
 def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Signs that rankings are those of other queries, of one query, or the judgements."""
+"""Signs that rankings are those of other queries or of one, or not of the judged documents."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.errors import shown
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.suspicions.thresholds import (
     LEAST_DIFFERENT,
+    LEAST_LONG,
     LEAST_QUERIES,
     LEAST_RANKINGS,
     LEAST_SHARE,
+    MOST_EXAMPLES,
     MOST_RANKINGS,
     STANDARD_ERRORS,
     TOP,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 #: The turn of a conversation, at the end of a query's id.
 _TURN = re.compile(r"[\W_]\d+$")
@@ -36,6 +40,11 @@ _OWN_FITS, _LITTLE = 0.05, 0.25
 #: How many times more often the first documents are relevant for a query than later ones, and how
 #: many times better a query fits than it does by chance.
 _TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
+#: The share of judgements with grade 0 in a pool.
+_LEAST_NOT_RELEVANT = 0.2
+#: The lowest rate at which rankings fit a neighbour of their query by chance, and the probability
+#: of as many as there are that is no chance, as a logarithm.
+_LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
 
 
 def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
@@ -75,8 +84,8 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
     most rankings fit another query, nearly none its own, and not by chance, the rankings were
-    exchanged; if more rankings fit the query after theirs than the one before, or the other
-    way round, some were shifted.
+    exchanged; if some do not fit their own query but the one after it, or the one before, and not
+    by chance, these were shifted.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
     tops = {
@@ -107,23 +116,47 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     ):
         yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
         return
-    neighbours = [
-        (row, row + step)
-        for step in (1, -1)
-        for row, fit in zip(tops, own, strict=True)
-        if not fit and row + step in fits[row]
-    ]
-    if len(neighbours) < least:
-        return
+    if shifted := _shifted(qrels, fits, dict(zip(tops, own.tolist(), strict=True))):
+        num_shifted, which = shifted
+        if num_shifted >= least:
+            what = f"the query {which} theirs, and not their own"
+            yield _belongs_to_others(num_shifted, len(tops), what)
+
+
+def _shifted(
+    qrels: Qrels, fits: Mapping[int, Mapping[int, float]], own: Mapping[int, float]
+) -> tuple[int, str] | None:
+    """Return how many rankings fit the query "after" or "before" theirs only, if it is no chance.
+
+    It is none if far fewer fit the query on the other side; or if it is more than expected of
+    rankings that fit their own query, and of any two queries. Queries of one topic may be
+    neighbours.
+
+    Args:
+        qrels: the judgements.
+        fits: {query: how well its ranking fits each other query}, as indices.
+        own: {query: how well its ranking fits it}.
+    """
     conversations = _conversations(qrels.query_ids)
-    apart = [other > row for row, other in neighbours if conversations[row] != conversations[other]]
-    num_after = sum(apart)
-    num_before = len(apart) - num_after
-    most, fewest = max(num_after, num_before), min(num_after, num_before)
-    is_no_chance = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
-    if is_no_chance and most >= least:
-        which = "after" if num_after > num_before else "before"
-        yield _belongs_to_others(most, len(tops), f"the query {which} theirs, and not their own")
+    # [its own query does not fit, the query after it or before it]
+    num_neighbours = np.zeros((2, 2))
+    for row, fit in own.items():
+        for is_before, other in enumerate((row + 1, row - 1)):
+            if other in fits[row] and conversations[row] != conversations[other]:
+                num_neighbours[int(not fit), is_before] += 1
+    most, fewest = num_neighbours[1].max(), num_neighbours[1].min()
+    if most < LEAST_RANKINGS:
+        return None
+    num_failed = sum(not fit for fit in own.values())
+    of_pairs = sum(map(len, fits.values())) / (len(own) * (len(qrels) - 1))
+    of_neighbours = num_neighbours[0].max() / max(len(own) - num_failed, 1)
+    expected = num_failed * max(of_pairs, of_neighbours, _LEAST_RATE)
+    # Chernoff's bound on the probability that a Poisson variable is so large, as a logarithm.
+    log_probability = most - expected - most * np.log(most / expected) if most > expected else 0.0
+    is_one_sided = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
+    if not is_one_sided and log_probability > _LOG_CHANCE:
+        return None
+    return int(most), ("after", "before")[int(num_neighbours[1].argmax())]
 
 
 def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
@@ -204,6 +237,39 @@ def _is_of_a_query(
     ]
     by_chance = sum(max(_fits(rows_of, doc_ids).values(), default=0.0) for doc_ids in mixed)
     return best >= _TIMES_BETTER * by_chance
+
+
+def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
+    """Yield a suspicion if some rankings hold no judged document, and the others hold several.
+
+    Only where documents that are not relevant are judged too, as in a pool: then those that systems
+    rank first are judged, relevant or not.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
+    """
+    if np.count_nonzero(qrels.grades == 0) < _LEAST_NOT_RELEVANT * len(qrels.grades):
+        return
+    is_known = (np.diff(qrels.starts) >= TOP) & (matrix.num_retrieved >= TOP)
+    num_judged = np.bincount(matrix.cells.row, minlength=len(qrels))[is_known]
+    num_without = int(np.count_nonzero(num_judged == 0))
+    if (
+        len(num_judged) >= LEAST_QUERIES
+        and max(LEAST_RANKINGS, LEAST_SHARE * len(num_judged)) <= num_without < len(num_judged)
+        and np.median(num_judged[num_judged > 0]) >= LEAST_LONG
+    ):
+        without = np.flatnonzero(is_known)[num_judged == 0][:MOST_EXAMPLES].tolist()
+        yield Suspicion(
+            code="rankings-without-judged",
+            fact=(
+                f"{num_without:,} of {len(num_judged):,} rankings hold no judged document, and "
+                f"others mostly {int(np.median(num_judged[num_judged > 0]))} or more"
+            ),
+            count=num_without,
+            total=len(num_judged),
+            examples=tuple(f"query {shown(qrels.query_ids[row])}" for row in without),
+        )
 
 
 def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:

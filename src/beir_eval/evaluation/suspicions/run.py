@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval.evaluation.suspicions.ids import rounded_ids, shifted_ids, spellings
-from beir_eval.evaluation.suspicions.rankings import judgements_as_run, other_queries, same_ranking
+from beir_eval.evaluation.suspicions.rankings import (
+    judgements_as_run,
+    other_queries,
+    rankings_without_judged,
+    same_ranking,
+)
 from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 
@@ -39,7 +44,7 @@ def suspicions_of_run(
     """
     if not ids_match:
         return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
-    about_rankings = tuple(suspicions_of_rankings(qrels, sample))
+    about_rankings = tuple(suspicions_of_rankings(qrels, matrix, sample))
     if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
         return about_rankings
     about_scores: Iterable[Suspicion] = ()
@@ -53,15 +58,19 @@ def suspicions_of_run(
     )
 
 
-def suspicions_of_rankings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
+def suspicions_of_rankings(
+    qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample
+) -> Iterator[Suspicion]:
     """Yield what looks like a mistake in the documents of rankings, whatever their scores.
 
     Args:
         qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
         sample: rankings of a run.
     """
     yield from judgements_as_run(qrels, sample)
     yield from rounded_ids(qrels, sample)
     yield from shifted_ids(qrels, sample)
-    yield from other_queries(qrels, sample)
+    of_others = tuple(other_queries(qrels, sample))
+    yield from of_others or rankings_without_judged(qrels, matrix)
     yield from same_ranking(qrels, sample)

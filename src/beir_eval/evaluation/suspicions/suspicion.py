@@ -32,6 +32,7 @@ SuspicionCode = Literal[
     "ids-nearly-match",
     "rounded-ids",
     "rankings-of-other-queries",
+    "rankings-without-judged",
     "same-ranking",
 ]
 #: {code: what to do}, as sentences without the last full stop.
@@ -65,6 +66,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "ids-nearly-match": "Write the ids in the same way in all files",
     "rounded-ids": "Read ids as text, not as numbers",
     "rankings-of-other-queries": "Check that each ranking has the id of its query",
+    "rankings-without-judged": "Check the document ids in the rankings of these queries",
     "same-ranking": "Check that the system searches for the text of each query",
 }
 #: What is about the judgements, whatever the run.
