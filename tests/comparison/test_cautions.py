@@ -62,6 +62,27 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
     assert not any("is judged" in text for text in cautions_on(few))
 
 
+def test_queries_without_a_relevant_document_are_counted_if_they_are_many():
+    runs = {"a": dict.fromkeys(QRELS, ranking(10)), "b": dict.fromkeys(QRELS, ranking(10, "e"))}
+    for number, words in ((1, ""), (2, "2 of 12 queries have no relevant document")):
+        qrels = QRELS | dict.fromkeys(list(QRELS)[:number], {"d": 0})
+        sentences = " ".join(cautions_on(compare_runs(qrels, runs, "Recall@10")))
+        assert (words in sentences) if words else ("relevant document" not in sentences)
+
+
+def test_a_comparison_of_common_queries_that_does_not_take_place_is_named():
+    whole = dict.fromkeys(QRELS, ranking(10))
+    half = {query: whole[query] for query in list(QRELS)[:6]}
+    for runs, missing, words in (
+        ({"half": half, "whole": whole}, "zero", "--on intersection (on=) changes nothing"),
+        ({"half": half, "whole": whole}, "skip", ""),
+        ({"a": whole, "whole": whole}, "zero", ""),
+    ):
+        comparison = compare_runs(QRELS, runs, "Recall@10", missing=missing, on="intersection")
+        sentences = " ".join(cautions_on(comparison))
+        assert (words in sentences) if words else ("changes nothing" not in sentences)
+
+
 def test_missing_queries_do_not_make_rankings_shallow():
     whole = dict.fromkeys(QRELS, ranking(20))
     half = {query: whole[query] for query in list(QRELS)[:6]}

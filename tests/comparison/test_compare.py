@@ -21,6 +21,7 @@ from beir_eval import (
     read_run,
     write_report,
 )
+from beir_eval.comparison.differences import possible_sizes
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
     InputError,
@@ -125,6 +126,22 @@ def test_an_undecided_difference_states_the_detectable_difference_and_the_querie
     assert f"With 30 queries, a true difference of about {difference.detectable:.3g}" in sentence
     assert "would be detected 80% of the time; detecting 0.02 would take roughly" in sentence
     assert "30 queries are too few to call systems equal within" in sentence
+
+
+def test_no_detectable_difference_is_larger_than_the_measure_allows():
+    """The scores of few queries, of which some differ by nearly all that they can."""
+    base = {f"q{number}": {"a": 2.0, "x": 1.0} for number in range(10)}
+    other = {query: {"x": 2.0, "a": 1.0} for query in base}
+    low = {query: {"x": 2.0, "y": 1.0} for query in base}
+    first = {query: (base, low)[number % 2][query] for number, query in enumerate(base)}
+    second = {query: (low, other)[number % 2][query] for number, query in enumerate(base)}
+    qrels = {query: {"a": 1} for query in base}
+    [difference] = compare_runs(qrels, {"a": first, "b": second}, "MRR").differences
+    assert difference.verdict == "undecided"
+    assert difference.detectable <= difference.detectable_high == 1.0
+    assert possible_sizes([0.5, 0.3, 2.0], 1.0) == [0.5, 0.3, 1.0]
+    assert possible_sizes([3.0, 1.0, 4.0], 1.0) is None
+    assert possible_sizes([3.0, 1.0, 4.0], None) == [3.0, 1.0, 4.0]
 
 
 def test_power_is_stated_for_the_level_of_the_correction():

@@ -24,6 +24,8 @@ _LOW_PART, _LEAST_GAP = 0.75, 0.1
 _WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
 #: Fewer documents, or those of fewer queries, may all be judged by chance.
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
+#: The share of queries without a relevant document that is reported.
+_LARGE_SHARE = 0.1
 #: How many depths a sentence names.
 _MOST_DEPTHS = 4
 
@@ -31,7 +33,7 @@ _MOST_DEPTHS = 4
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about repeats of some systems only, systems of which every document is judged, rankings
+    They are about queries without relevant documents, repeats of some systems only, systems of which every document is judged, rankings
     of different depths, judged shares that differ much, ties that decide scores, and verdicts that
     unjudged documents could change although most documents are judged. Without the results and the
     runs, little is known.
@@ -46,12 +48,42 @@ def cautions_on(comparison: Comparison) -> list[str]:
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
     return [
+        *_on_without_effect(comparison),
+        *_without_relevant(comparison),
         *_repeats_cautions(comparison),
         *depths,
         *shares,
         *_tie_cautions(comparison),
         *unjudged_cautions(comparison),
     ]
+
+
+def _on_without_effect(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence if the queries that all systems have were asked for, and are not compared.
+
+    Missing queries count as empty rankings then, so that all systems have all queries.
+    """
+    if comparison.settings.on == "intersection" and comparison.on_common_queries is not None:
+        yield (
+            "--on intersection (on=) changes nothing, since missing queries count as empty "
+            "rankings: add --missing skip (missing=) to compare the queries that all systems have"
+        )
+
+
+def _without_relevant(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence if many queries have no relevant document, and so no difference."""
+    known = [
+        repeats[0].counted
+        for repeats in comparison.results.values()
+        if repeats[0].counted is not None
+    ]
+    without = max((len(counted.queries_without_relevant) for counted in known), default=0)
+    total = len(comparison.query_ids)
+    if without >= _LARGE_SHARE * total:
+        yield (
+            f"{without:,} of {total:,} queries have no relevant document: every system scores the "
+            "same on them, which makes means and differences smaller"
+        )
 
 
 def _repeats_cautions(comparison: Comparison) -> Iterator[str]:

@@ -133,8 +133,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
             measures. Systems are "equal" if they are shown to differ by less.
-        on: what to do if systems have different queries: "error" raises an error, "intersection"
-            compares the queries that all systems have.
+        on: what to do if systems have different queries, as they may if they were evaluated with
+            missing="skip": "error" raises an error, "intersection" compares the queries that all
+            systems have.
         draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
             to their opposites, all of them are tried and p is exact.

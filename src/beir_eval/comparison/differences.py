@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 MOST_SYSTEMS_IN_PAIRS = 100
 #: The probability of detecting a difference that ``Difference.detectable`` is for.
 POWER = 0.8
+#: Why no detectable difference is known if it would be larger than the measure allows.
+NONE_POSSIBLE = "too few queries to detect any difference that the measure can have"
 #: For more pairs than this, the tests draw as few sign vectors as for many queries.
 MANY_PAIRS = 500
 #: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
@@ -634,15 +636,31 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
         crossed = crossed_power(
             tests.crossed, index, differences, delta=margin, alpha=level, power=POWER
         )
-        return {**asdict(crossed), "power_note": ""}
-    return {
-        "detectable": power.detectable,
-        "detectable_low": power.detectable_low,
-        "detectable_high": power.detectable_high,
-        "queries_low": power.queries_low,
-        "queries_high": power.queries_high,
-        "power_note": _power_note(tests, power, num_comparisons),
-    }
+        fields = {**asdict(crossed), "power_note": ""}
+    else:
+        fields = {name: getattr(power, name) for name in unknown}
+        fields["power_note"] = _power_note(tests, power, num_comparisons)
+    if fields["detectable"] is None:
+        return fields
+    sizes = possible_sizes([fields[name] for name in unknown[:3]], tests.scores.scale.range)
+    if sizes is None:
+        return {**dict.fromkeys(unknown), "power_note": NONE_POSSIBLE}
+    return fields | dict(zip(unknown[:3], sizes, strict=True))
+
+
+def possible_sizes(sizes: Sequence[float], score_range: float | None) -> list[float] | None:
+    """Return sizes of differences, none larger than any difference of the measure can be.
+
+    Args:
+        sizes: the detectable difference, and the low and the high end of its range.
+        score_range: the largest difference there can be; None if there is none.
+
+    Returns:
+        The sizes; None if all are too large.
+    """
+    if score_range is None:
+        return list(sizes)
+    return None if min(sizes) >= score_range else [min(size, score_range) for size in sizes]
 
 
 def _power_note(tests: Tests, power: PowerEstimate, num_comparisons: int) -> str:

@@ -19,7 +19,15 @@ from beir_eval.comparison.coverage import (
     missing_note,
     warnings_of,
 )
-from beir_eval.comparison.differences import POWER, Pair, Pairs, tests_of, unit_deviations
+from beir_eval.comparison.differences import (
+    NONE_POSSIBLE,
+    POWER,
+    Pair,
+    Pairs,
+    possible_sizes,
+    tests_of,
+    unit_deviations,
+)
 from beir_eval.comparison.gate_output import lost_most_lines
 from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
 from beir_eval.comparison.verdict_sentences import (
@@ -479,6 +487,11 @@ class _Rules(NamedTuple):
                 crossed.detectable_high,
             )
             repeats = " and these repeats"
+        sizes = possible_sizes([detectable, low, high], tests.scores.scale.range)
+        if sizes is None:
+            bound = self._bound_text(tests, gains)
+            return f"Any possible loss may go unnoticed ({NONE_POSSIBLE}): {bound}", unknown
+        detectable, low, high = sizes
         sentence = (
             f"With {counted}{repeats}, a true loss of about {detectable:.3g} ({low:.3g} "
             f"to {high:.3g}) would go unnoticed {1 - POWER:.0%} of the time"

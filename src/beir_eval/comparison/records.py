@@ -136,7 +136,7 @@ class ComparisonSettings:
         "interval": "The intervals of the differences.",
         "alpha": "The level of the verdicts.",
         "margin": "The smallest difference that matters.",
-        "on": "If systems cover different queries.",
+        "on": "With --missing skip, if systems cover different queries.",
         "draws": "How many sign vectors the test draws.",
         "rng": "The seed of the random draws.",
         "repeats": "Whether repeats are a sample of trainings or fixed.",
