@@ -65,7 +65,7 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
 def test_queries_without_a_relevant_document_are_counted_if_they_are_many():
     runs = {"a": dict.fromkeys(QRELS, ranking(10)), "b": dict.fromkeys(QRELS, ranking(10, "e"))}
     for number, words in ((1, ""), (2, "2 of 12 queries have no relevant document")):
-        qrels = QRELS | dict.fromkeys(list(QRELS)[:number], {"d": 0})
+        qrels = QRELS | {query: {"d": 0} for query in list(QRELS)[:number]}
         sentences = " ".join(cautions_on(compare_runs(qrels, runs, "Recall@10")))
         assert (words in sentences) if words else ("relevant document" not in sentences)
 

@@ -33,10 +33,10 @@ _MOST_DEPTHS = 4
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about queries without relevant documents, repeats of some systems only, systems of which every document is judged, rankings
-    of different depths, judged shares that differ much, ties that decide scores, and verdicts that
-    unjudged documents could change although most documents are judged. Without the results and the
-    runs, little is known.
+    They are about queries without relevant documents, repeats of some systems only, systems of
+    which every document is judged, rankings of different depths, judged shares that differ much,
+    ties that decide scores, and verdicts that unjudged documents could change although most
+    documents are judged. Without the results and the runs, little is known.
     """
     # Rankings without their unjudged documents are shorter too, and at no cutoff comparable.
     only_judged = list(_only_judged(comparison))
