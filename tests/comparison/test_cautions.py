@@ -68,6 +68,11 @@ def test_queries_without_a_relevant_document_are_counted_if_they_are_many():
         qrels = QRELS | {query: {"d": 0} for query in list(QRELS)[:number]}
         sentences = " ".join(cautions_on(compare_runs(qrels, runs, "Recall@10")))
         assert (words in sentences) if words else ("relevant document" not in sentences)
+    qrels = {query: {"d": int(number > 3)} for number, query in enumerate(QRELS)}
+    comparison = compare_runs(qrels, runs, "Recall@10", no_relevant="skip")
+    assert not any("relevant document" in text for text in cautions_on(comparison))
+    for text in (str(comparison), comparison.to_latex(), comparison.to_markdown()):
+        assert "8 of 12 queries" in text
 
 
 def test_a_comparison_of_common_queries_that_does_not_take_place_is_named():

@@ -72,17 +72,20 @@ def _on_without_effect(comparison: Comparison) -> Iterator[str]:
 
 def _without_relevant(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence if many queries have no relevant document, and so no difference."""
-    known = [
-        repeats[0].counted
-        for repeats in comparison.results.values()
-        if repeats[0].counted is not None
-    ]
-    without = max((len(counted.queries_without_relevant) for counted in known), default=0)
+    without = max(
+        (
+            len(result.counted.queries_without_relevant)
+            for result, *_ in comparison.results.values()
+            if result.counted and result.settings and result.settings.no_relevant == "zero"
+        ),
+        default=0,
+    )
     total = len(comparison.query_ids)
     if without >= _LARGE_SHARE * total:
         yield (
             f"{without:,} of {total:,} queries have no relevant document: every system scores the "
-            "same on them, which makes means and differences smaller"
+            "same on them, which makes means and differences smaller. --no-relevant skip "
+            "(no_relevant=) leaves them out"
         )
 
 

@@ -86,9 +86,27 @@ def queries_only_note(sample: str = "queries") -> str:
     return chance_sentence([sample], others)
 
 
+def queries_sample_text(comparison: Comparison) -> str:
+    """Return the number of queries behind means and p, by measure where it differs.
+
+    A query without relevant documents is among those compared, and has no score if these are left
+    out (no_relevant="skip").
+    """
+    num_queries = {
+        difference.measure: difference.num_queries for difference in comparison.differences
+    }
+    total, counts = len(comparison.query_ids), set(num_queries.values())
+    if counts <= {total}:
+        return f"{total:,} queries"
+    if len(counts) == 1:
+        return f"{counts.pop():,} of {total:,} queries"
+    by_measure = ", ".join(f"{measure} over {count:,}" for measure, count in num_queries.items())
+    return f"the queries that a measure is defined for ({by_measure} of {total:,})"
+
+
 def _queries(comparison: Comparison) -> Iterator[Chance]:
     """Yield the chance of queries, and that of related ones."""
-    num_queries = f"{len(comparison.query_ids):,} queries"
+    num_queries = queries_sample_text(comparison)
     if comparison.clusters is None:
         yield Chance(
             "queries",

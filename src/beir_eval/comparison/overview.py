@@ -397,7 +397,7 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         return
     pair = undecided[0]
     unit = "queries" if pair.num_clusters is None else "clusters"
-    queries = f"{pair.num_clusters or len(comparison.query_ids):,} {unit}"
+    queries = f"{pair.num_clusters or pair.num_queries:,} {unit}"
     if len(undecided) == 1:
         of_measure = f"{pair.measure}: " if len(comparison.measures) > 1 else ""
         if pair.detectable is None:

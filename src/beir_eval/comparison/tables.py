@@ -7,6 +7,7 @@ import re
 import string
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
@@ -327,7 +328,7 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
         clusters = f" in {len(set(comparison.clusters)):,} clusters"
     test = test_text(settings)
     caption = (
-        f"Means over {len(comparison.query_ids):,} queries{clusters}, best in bold. {marks} "
+        f"Means over {queries_sample_text(comparison)}{clusters}, best in bold. {marks} "
         f"{test[:1].upper()}{test[1:]}{correction}, level {settings.alpha:g}."
     )
     if settings.chosen_from is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import chance_notes
+from beir_eval.comparison.chance import chance_notes, queries_sample_text
 from beir_eval.display.tables import score_text
 from beir_eval.significance import PAIRED_TESTS
 
@@ -340,7 +340,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
     )
     yield (
-        f"{len(comparison.query_ids):,} queries; {test_text(settings)}"
+        f"{queries_sample_text(comparison)}; {test_text(settings)}"
         f"{_draws_text(comparison.differences)}"
         f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )

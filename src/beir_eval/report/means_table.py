@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.tables import mean_cell, to_table
 from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.side_by_side import (
@@ -48,21 +49,10 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
     level = 1 - comparison.settings.alpha
-    caption = f"Means over {_queries_text(comparison)} with {level:.0%} t intervals, best bold"
-    return Means.from_table(caption, Table(header, table.rows))
-
-
-def _queries_text(comparison: Comparison) -> str:
-    """Return the number of queries behind the means, by measure where it differs."""
-    num_queries = {
-        difference.measure: difference.num_queries for difference in comparison.differences
-    }
-    if set(num_queries.values()) == {len(comparison.query_ids)}:
-        return f"{len(comparison.query_ids):,} queries"
-    by_measure = ", ".join(f"{measure} over {count:,}" for measure, count in num_queries.items())
-    return (
-        f"the queries that a measure is defined for ({by_measure} of {len(comparison.query_ids):,})"
+    caption = (
+        f"Means over {queries_sample_text(comparison)} with {level:.0%} t intervals, best bold"
     )
+    return Means.from_table(caption, Table(header, table.rows))
 
 
 def means_of_results(results: Sequence[EvaluationResult]) -> Means:
