@@ -83,6 +83,17 @@ def test_the_names_of_outputs_in_other_programs_lead_to_o(option):
     assert f"there is no option {option}; -o FILE writes a file" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("gate", "--gate MEASURE"), ("report", "-o r"), ("measures", "list measures")],
+)
+def test_what_is_no_command_leads_to_the_command_that_does_it(name, words):
+    result = run(name, demo.FOLDER, BM25)
+    assert result.exit_code == 2
+    assert f"there is no command {name}; it is beir-eval " in result.stderr
+    assert words in result.stderr
+
+
 def _write_inputs(folder):
     """Write the files that the examples name."""
     shutil.copy(demo.FOLDER / "qrels" / "test.tsv", folder / "qrels.trec")

@@ -112,6 +112,15 @@ _ELSEWHERE = {
         ("--output", "-o FILE writes a file, in the format that its ending names"),
     ),
 }
+#: {what people type as a command: where it is}
+_ANOTHER_COMMAND = {
+    "gate": "beir-eval compare QRELS RUN... --gate MEASURE",
+    "report": "beir-eval compare QRELS RUN... -o report.html",
+    "stages": "beir-eval evaluate QRELS RUN... --stages",
+    "index": "beir-eval haystack PIPELINE.yaml DATASET --index",
+    "measures": "beir-eval list measures",
+    "datasets": "beir-eval list datasets",
+}
 #: The width of the gaps left and right of the names of sections.
 _GAPS = 6
 _IS_SHORT = "beir_eval.is_short_help"
@@ -179,6 +188,12 @@ class _Group(TyperGroup):
             if parameter.name in {"install_completion", "show_completion"}:
                 parameter.hidden = True
         return parameters
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first argument names, or say where it is."""
+        if args and args[0] not in self.commands and args[0] in _ANOTHER_COMMAND:
+            fail(f"there is no command {args[0]}; it is {_ANOTHER_COMMAND[args[0]]}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands of the application by section; those of a group in one list."""
