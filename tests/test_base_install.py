@@ -1,7 +1,6 @@
 """The base install, numpy and pydantic, evaluates run files and compares two runs."""
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -9,7 +8,6 @@ import sys
 import pytest
 
 from beir_eval.datasets import demo
-from beir_eval.significance.student_t import PlainStudentT
 
 #: Prints what an evaluation and a comparison return, as JSON. Arguments: packages that are not
 #: installed, the qrels, and two runs.
@@ -48,13 +46,6 @@ print(json.dumps({
     "loaded": sorted({"scipy", "polars"} & set(sys.modules)),
 }))
 """
-#: The fields of a difference that the base install has with the same bits.
-EXACT = (
-    *("difference", "low", "high", "p", "p_corrected", "verdict", "num_queries", "draws", "exact"),
-    *("wins", "ties", "losses", "effect"),
-)
-#: Those that it computes with its own t distribution.
-CLOSE = ("p_t", "p_equal", "smallest_margin", "detectable", "detectable_low", "detectable_high")
 
 
 def outcome_of(missing, *files):
@@ -75,19 +66,7 @@ def check_same(files):
     full, base = outcome_of("none", *files), outcome_of("polars,scipy", *files)
     assert base["loaded"] == []
     assert base["results"] == full["results"]  # every score, count and hash
-    for ours, theirs in zip(
-        base["comparison"]["differences"], full["comparison"]["differences"], strict=True
-    ):
-        assert {name: ours[name] for name in EXACT} == {name: theirs[name] for name in EXACT}
-        for name in CLOSE:
-            if theirs[name] is None:
-                assert ours[name] is None
-            else:
-                assert ours[name] == pytest.approx(theirs[name], rel=1e-9)
-    for ours, theirs in zip(base["comparison"]["means"], full["comparison"]["means"], strict=True):
-        assert ours["mean"] == theirs["mean"]
-        for end in ("low", "high"):
-            assert ours[end] == pytest.approx(theirs[end], rel=1e-9)
+    assert base["comparison"] == full["comparison"]  # every p, interval and verdict
     assert [text for text in full["warnings"] if "Deep Learning tracks" not in text] == []
     assert full["refused"] == {}
     return base
@@ -97,7 +76,7 @@ def test_the_base_install_evaluates_and_compares_run_files_with_the_same_result(
     base = check_same([demo.FOLDER, *demo.RUNS])
     [warning] = base["warnings"]  # for two runs, once
     assert "pip install 'beir-eval[files]'" in warning
-    assert set(base["refused"]) == {"wilcoxon", "t", "sign"}
+    assert set(base["refused"]) == {"wilcoxon", "sign"}
     for message in base["refused"].values():
         assert "pip install 'beir-eval[stats]'" in message
     assert "the Wilcoxon test" in base["refused"]["wilcoxon"]
@@ -108,19 +87,3 @@ def test_real_runs_have_the_same_result_without_polars_and_scipy(realdata):
     runs = sorted((realdata / "runs" / "dl19").glob("*"))[:2]
     base = check_same([realdata / "qrels" / "dl19-passage.trec", *runs])
     assert any(difference["detectable"] for difference in base["comparison"]["differences"])
-
-
-def test_the_plain_t_distribution_against_scipy():
-    stats = pytest.importorskip("scipy.stats")
-    plain = PlainStudentT()
-    statistics = [0.0, 1e-3, 0.5, 1.0, 2.5, 7.0, 30.0, -0.5, -3.0, math.inf, -math.inf]
-    tails = [0.5, 0.4, 0.025, 1e-3, 1e-12, 1e-100, 0.9]
-    for freedom in (1, 2, 3, 7, 29, 99, 100, 101, 1_000, 6_979, 100_000, math.inf):
-        assert plain.sf(statistics, freedom) == pytest.approx(
-            stats.t.sf(statistics, freedom), rel=1e-9, abs=1e-300
-        )
-        assert plain.isf(tails, freedom) == pytest.approx(
-            stats.t.isf(tails, freedom), rel=1e-9, abs=1e-12
-        )
-    assert plain.sf(2.5, 9) == plain.sf([2.5], 9)[0]
-    assert math.isnan(plain.sf(math.nan, 9))

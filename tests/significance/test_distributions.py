@@ -1,7 +1,6 @@
 """Tails and quantiles by scipy.special equal those of scipy.stats; roots are exact."""
 
 import math
-import sys
 from itertools import product
 
 import numpy as np
@@ -18,7 +17,7 @@ from beir_eval.significance.distributions import (
     negative_binomial_quantile,
     noncentral_t_upper_tail,
 )
-from beir_eval.significance.student_t import PlainStudentT, ScipyStudentT, student_t
+from beir_eval.significance.student_t import exceeded_with, upper_tail
 
 FREEDOMS = (1, 2, 3, 5, 9, 29, 42, 99, 299, 1_000, 6_979, 1e5, 1e7, 4.5)
 SMALL_TAILS = [10.0**-exponent for exponent in range(1, 300, 7)]
@@ -30,38 +29,25 @@ def same(first, second):
     return np.array_equal(np.asarray(first), np.asarray(second), equal_nan=True)
 
 
-def test_the_t_distribution_has_the_bits_of_scipy_stats():
-    rng = np.random.default_rng(0)
-    ends = [0.0, -0.0, 1e-300, 1e-10, 40, -40, 1e10, 1e200, math.inf, -math.inf, math.nan]
-    statistics = np.array([*rng.normal(0, 3, 300), *ends])
-    distribution = student_t()
-    assert isinstance(distribution, ScipyStudentT)
-    for freedom in FREEDOMS:
-        assert same(distribution.sf(statistics, freedom), stats.t.sf(statistics, freedom))
-        assert same(distribution.isf(TAILS, freedom), stats.t.isf(TAILS, freedom))
-    assert distribution.isf(TAILS, math.inf) == pytest.approx(
-        stats.norm.isf(TAILS), rel=1e-14, abs=1e-16
-    )
-    assert distribution.sf(2.5, 9) == distribution.sf([2.5], 9)[0]
-
-
-def test_the_t_distribution_without_scipy_is_that_of_scipy_to_ten_digits():
-    plain = PlainStudentT()
-    statistics = np.array([0.0, 1e-200, 0.01, 0.7, 1.96, 3.0, 12.7, 40, 1e170, math.inf])
+def test_the_t_distribution_is_that_of_scipy_to_eleven_digits():
+    statistics = np.array([0.0, 1e-200, 1e-3, 0.01, 0.7, 1.96, 3.0, 12.7, 40, 1e170, math.inf])
     statistics = np.array([*statistics, *-statistics])
-    for freedom in (1, 2, 9, 42, 99, 150, 6_979, 1e5, math.inf):
+    tails = np.array([0.9, 0.5, 0.4999, 0.3, 0.025, 0.001, 1e-6, 1e-12, 1e-100])
+    for freedom in (1, 2, 3, 4.5, 9, 42, 99, 150, 299, 1_000, 6_979, 1e5, math.inf):
         expected = stats.t.sf(statistics, freedom)
-        assert plain.sf(statistics, freedom) == pytest.approx(expected, rel=1e-10, abs=1e-300)
-        tails = np.array([0.9, 0.5, 0.3, 0.025, 0.001, 1e-6])
-        assert plain.isf(tails, freedom) == pytest.approx(
-            stats.t.isf(tails, freedom), rel=1e-10, abs=1e-12
-        )
-    assert math.isnan(plain.sf(math.nan, 9))
+        assert upper_tail(statistics, freedom) == pytest.approx(expected, rel=1e-11, abs=1e-300)
+        quantiles = stats.t.isf(tails, freedom)
+        assert exceeded_with(tails, freedom) == pytest.approx(quantiles, rel=1e-11, abs=1e-12)
+    assert math.isnan(upper_tail(math.nan, 9))
+    assert upper_tail(2.5, 9) == upper_tail([2.5], 9)[0]
 
 
-def test_without_scipy_the_substitute_is_taken(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy", None)
-    assert isinstance(student_t(), PlainStudentT)
+@pytest.mark.parametrize("freedom", [1, 2, 2.5, 9, 298, 6_979, 1e5])
+@pytest.mark.parametrize("tail", [1 - 1e-10, 0.6, 0.5 - 1e-12, 0.025, 1e-9, 1e-120])
+def test_the_quantile_of_t_is_exceeded_with_its_probability(freedom, tail):
+    """Also where scipy's quantile is infinite, as for a tail of 1e-240 and 3 degrees of freedom."""
+    assert upper_tail(exceeded_with(tail, freedom), freedom) == pytest.approx(tail, rel=1e-12)
+    assert upper_tail(exceeded_with(1e-240, 3), 3) == pytest.approx(1e-240, rel=1e-12)
 
 
 def test_quantiles_of_the_normal_and_the_chi_square_distribution_have_the_bits_of_scipy_stats():

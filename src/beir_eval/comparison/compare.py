@@ -181,8 +181,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
-        MissingExtraError: scipy is not installed, and the test is not "sign_flip", or a system has
-            random repeats.
+        MissingExtraError: scipy is not installed, and the test is "wilcoxon" or "sign", or a system
+            has random repeats.
 
     Warns:
         BeirEvalWarning: the document ids of a system do not match those of the qrels.
@@ -493,8 +493,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
         TypeError: a keyword that is not listed here.
-        MissingExtraError: scipy is not installed, and the test is not "sign_flip", or a system has
-            random repeats; or polars (or pyarrow for pandas) is not, for a dataframe.
+        MissingExtraError: scipy is not installed, and the test is "wilcoxon" or "sign", or a system
+            has random repeats; or polars (or pyarrow for pandas) is not, for a dataframe.
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts

@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance.bounded_mean import gaffke_p_values
-from beir_eval.significance.student_t import student_t
+from beir_eval.significance.student_t import exceeded_with, upper_tail
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     TOLERANCE,
@@ -187,7 +187,6 @@ def equivalence(
         InputError: the scores are not finite numbers, cover fewer than two queries, differ in
             number, or a difference exceeds ``score_range``.
         SettingError: delta or ``score_range`` is not above 0, or alpha is not between 0 and ½.
-        MissingExtraError: scipy is not installed.
 
     >>> result = equivalence([0.001, -0.002] * 25, delta=0.01)  # 50 queries
     >>> result.equivalent, round(result.smallest_margin, 3)
@@ -248,7 +247,6 @@ def non_inferiority(
         InputError: the scores are not finite numbers, cover fewer than two queries, differ in
             number, or a difference exceeds ``score_range``.
         SettingError: delta or ``score_range`` is not above 0, or alpha is not between 0 and ½.
-        MissingExtraError: scipy is not installed.
 
     >>> non_inferiority([0.0] * 298, delta=0.01).non_inferior  # .99^298 is .0500…
     False
@@ -540,7 +538,7 @@ def _t_p_values(values: Floats) -> Floats:
     means, deviations = row_means(scaled), scaled.std(axis=1, ddof=1)
     constant = all_equal(scaled)
     statistics = means * math.sqrt(num_queries) / np.where(constant, 1.0, deviations)
-    p = student_t().sf(statistics, num_queries - 1)
+    p = upper_tail(statistics, num_queries - 1)
     exact = np.where(means > 0, at_least_smallest(math.ldexp(1.0, -num_queries)), 1.0)
     return np.maximum(np.where(constant, exact, p), at_least_smallest(0.0))
 
@@ -550,8 +548,7 @@ def _half_width(differences: Floats, alpha: float) -> float:
     if all_equal(differences):
         return 0.0
     standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    quantile = float(scipy_special("an interval").stdtrit(len(differences) - 1, alpha))
-    return standard_error * -quantile
+    return standard_error * float(exceeded_with(alpha, len(differences) - 1))
 
 
 def _check_alpha(alpha: Any) -> None:

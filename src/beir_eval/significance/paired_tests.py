@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.significance.student_t import student_t
+from beir_eval.significance.student_t import exceeded_with, upper_tail
 from beir_eval.significance.validation import (
     all_equal,
     at_least_smallest,
     check_alternative,
     differences_of,
     row_means,
-    scipy_special,
 )
 
 if TYPE_CHECKING:
@@ -109,14 +108,12 @@ def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") 
         InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
             number.
         SettingError: the alternative is unknown.
-        MissingExtraError: scipy is not installed.
 
     >>> round(paired_t([0.5, 0.4, 0.9], [0.4, 0.2, 0.6]).statistic, 6)  # .2 / (.1 / √3)
     3.464102
     """
     differences = differences_of(first, second)
     check_alternative(alternative)
-    scipy_special("the paired t test")  # the last bits of p do not depend on the installation
     statistic, p = _t_test(differences, alternative)
     return PairedTest(
         test="paired t",
@@ -132,7 +129,7 @@ def paired_t(first: Any, second: Any = None, *, alternative: str = "two-sided") 
 def two_sided_t_p(differences: Floats) -> float:
     """Return the two-sided p of ``paired_t`` on differences that are checked already, f8[Q].
 
-    It is shown beside the p of another test, which needs no scipy, so this needs none either.
+    It is shown beside the p of another test.
     """
     return _t_test(differences, "two-sided")[1]
 
@@ -148,7 +145,7 @@ def t_intervals(means: Floats, deviations: Floats, num_queries: int, levels: Flo
         num_queries: Q, the number of queries.
         levels: 1 − the confidence of each interval, f8[D].
     """
-    half_widths = student_t().isf(levels / 2, num_queries - 1)
+    half_widths = exceeded_with(levels / 2, num_queries - 1)
     half_widths = half_widths * deviations / math.sqrt(num_queries)
     return means - half_widths, means + half_widths
 
@@ -163,7 +160,7 @@ def t_p_values(means: Floats, deviations: Floats, num_queries: int) -> Floats:
         num_queries: Q, the number of queries.
     """
     statistics = np.abs(means) * math.sqrt(num_queries) / np.where(deviations, deviations, 1.0)
-    p = 2 * student_t().sf(statistics, num_queries - 1)
+    p = 2 * upper_tail(statistics, num_queries - 1)
     exact = np.where(means, math.ldexp(1.0, 1 - num_queries), 1.0)
     return np.maximum(np.where(deviations, p, exact), at_least_smallest(0.0))
 
@@ -205,16 +202,15 @@ def _effect(differences: Floats) -> float:
 
 def _t_test(differences: Floats, alternative: str) -> tuple[float, float]:
     """Return t and p for f8[Q]."""
-    distribution = student_t()
     num_queries = len(differences)
     statistic = _effect(differences) * math.sqrt(num_queries)
     if math.isinf(statistic):
         return statistic, _p_of_equal_differences(statistic > 0, num_queries, alternative)
     if alternative == "two-sided":
-        p = 2 * float(distribution.sf(abs(statistic), num_queries - 1))
+        p = 2 * float(upper_tail(abs(statistic), num_queries - 1))
     else:
         p = float(
-            distribution.sf(statistic if alternative == "greater" else -statistic, num_queries - 1)
+            upper_tail(statistic if alternative == "greater" else -statistic, num_queries - 1)
         )
     if not differences.any():
         p = 1.0

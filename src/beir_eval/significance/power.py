@@ -17,7 +17,7 @@ from beir_eval.significance.distributions import (
     negative_binomial_quantile,
     noncentral_t_upper_tail,
 )
-from beir_eval.significance.student_t import student_t
+from beir_eval.significance.student_t import exceeded_with
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     all_equal,
@@ -365,7 +365,7 @@ def _power(effect: float, num_queries: int, alpha: float) -> float:
     scipy_special("the power of a test")
     freedom = num_queries - 1
     shift = effect * math.sqrt(num_queries)
-    limit = float(student_t().isf(alpha / 2, freedom))
+    limit = float(exceeded_with(alpha / 2, freedom))
     # The lower tail is the upper tail for −shift.
     return sum(noncentral_t_upper_tail(limit, freedom, sign * shift) for sign in (1, -1))
 

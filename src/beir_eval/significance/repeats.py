@@ -16,7 +16,7 @@ import numpy as np
 from beir_eval.errors import InputError
 from beir_eval.significance.distributions import increasing_root
 from beir_eval.significance.power import MOST_QUERIES, deviation_factors
-from beir_eval.significance.student_t import student_t
+from beir_eval.significance.student_t import exceeded_with
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     as_scores,
@@ -28,7 +28,7 @@ from beir_eval.significance.validation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from beir_eval.core.arrays import Floats
 
@@ -124,6 +124,7 @@ class CrossedTests:
             self.num_queries,
             float(self.degrees_of_freedom[index]),
             tail,
+            _by_scipy,
         )
 
     def _p_of(self, index: int, difference: float) -> float:
@@ -133,7 +134,6 @@ class CrossedTests:
             return 1.0
         if not variance:
             return math.exp(_SMALLEST_LOG_P)
-        scipy_special("a test over repeats")
         statistic = abs(difference) / math.sqrt(variance)
 
         def excess(log_p: float) -> float:
@@ -144,12 +144,20 @@ class CrossedTests:
         return math.exp(increasing_root(excess, _SMALLEST_LOG_P, 0.0))
 
 
-def critical_value(
+def _by_scipy(tail: float, freedom: float) -> float:
+    """Return ``exceeded_with``; scipy's is faster for many tails, as a search for p has."""
+    special = scipy_special("a test over repeats")
+    quantile = special.ndtri(tail) if math.isinf(freedom) else special.stdtrit(freedom, tail)
+    return -float(quantile)
+
+
+def critical_value(  # noqa: PLR0913, PLR0917 - the numbers of one formula
     query_variance: float,
     repeat_variance: float,
     num_queries: int,
     degrees_of_freedom: float,
     tail: float,
+    quantile: Callable[[float, float], float] = exceeded_with,
 ) -> float:
     """Return the critical value of the test of ``crossed_tests``; that of queries if both are 0.
 
@@ -159,13 +167,14 @@ def critical_value(
         num_queries: Q.
         degrees_of_freedom: of the second variance; may be infinite.
         tail: the probability of one tail.
+        quantile: a function that returns the t that is exceeded with a probability, for degrees of
+            freedom.
     """
-    distribution = student_t()
-    of_queries = float(distribution.isf(tail, num_queries - 1))
+    of_queries = quantile(tail, num_queries - 1)
     if not repeat_variance:
         return of_queries
     # With infinite degrees of freedom this is the normal distribution.
-    of_repeats = float(distribution.isf(tail, degrees_of_freedom))
+    of_repeats = quantile(tail, degrees_of_freedom)
     share = repeat_variance / (query_variance + repeat_variance)
     return (1 - share) * of_queries + share * of_repeats
 
@@ -389,7 +398,7 @@ def crossed_power(  # noqa: PLR0913 - one keyword per setting
 
     def detectable(query_variance: float, repeat_variance: float, count: int) -> float:
         at_count = query_variance * num_queries / count
-        critical = critical_value(at_count, repeat_variance, count, freedom, alpha / 2)
+        critical = critical_value(at_count, repeat_variance, count, freedom, alpha / 2, _by_scipy)
         return (critical + normal) * math.sqrt(at_count + repeat_variance)
 
     low, high = deviation_factors(differences, _CONFIDENCE)

@@ -1,16 +1,15 @@
-"""Student's t distribution: scipy's if it is installed, else one that needs only Python.
+"""Student's t distribution in Python: tails and quantiles, the same whatever is installed.
 
-The default test of ``compare`` flips signs and needs no distribution; its interval of a mean, its
-test of equality and the p of the t test that is shown beside do. These work in the base install
-too. Both agree to ten digits or more for up to 100,000 queries: a verdict is the same, the last
-bits of an interval may not be.
+scipy has it too, but its import takes as long as a comparison of two systems, and the last bits of
+an interval would depend on its version. Both agree to eleven digits for up to 100,000 degrees of
+freedom, and to thirteen for up to 1,000.
 """
 
 from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,82 +38,32 @@ _GAMMA_RATIO_SERIES = (
 )
 
 
-class StudentT(Protocol):
-    """Tails and quantiles of the distribution; numbers or arrays."""
+def upper_tail(statistic: Any, freedom: float) -> Any:
+    """Return the probability of a larger t.
 
-    def sf(self, statistic: Any, freedom: float) -> Any:
-        """Return the probability of a larger statistic."""
+    Formula: half the regularised incomplete beta function I(v/(v + t²); v/2, ½) for t >= 0.
 
-    def isf(self, tail: Any, freedom: float) -> Any:
-        """Return the statistic that is exceeded with this probability."""
+    Args:
+        statistic: t, a number or f8[D].
+        freedom: v, the degrees of freedom, above 0; may be infinite, for the normal distribution.
 
-
-def student_t() -> StudentT:
-    """Return the distribution by scipy, or its substitute if scipy is not installed."""
-    try:
-        from scipy import special  # noqa: PLC0415 - an extra
-    except ImportError:
-        return PlainStudentT()
-    return ScipyStudentT(special)
-
-
-class ScipyStudentT:
-    """Student's t distribution by ``scipy.special``, with the bits of ``scipy.stats.t``.
-
-    ``scipy.stats`` calls the same functions, but its import takes several times as long.
+    >>> round(upper_tail(2.0, 10), 7)
+    0.036694
     """
-
-    def __init__(self, special: Any) -> None:
-        """Take the module ``scipy.special``."""
-        self._special = special
-
-    def sf(self, statistic: Any, freedom: float) -> Any:
-        """Return the probability of a larger statistic.
-
-        Args:
-            statistic: t, a number or f8[D].
-            freedom: the degrees of freedom, above 0; may be infinite.
-        """
-        return self._special.stdtr(freedom, np.negative(statistic))
-
-    def isf(self, tail: Any, freedom: float) -> Any:
-        """Return the statistic that is exceeded with this probability.
-
-        Args:
-            tail: the probability, above 0 and below 1, a number or f8[D].
-            freedom: the degrees of freedom, above 0; may be infinite, for the normal distribution.
-        """
-        if math.isinf(freedom):
-            return -self._special.ndtri(tail)
-        return -self._special.stdtrit(freedom, tail)
+    return _mapped(lambda value: _upper_tail(value, float(freedom)), statistic)
 
 
-class PlainStudentT:
-    """Student's t distribution in Python; numbers or arrays, as ``ScipyStudentT`` takes them.
+def exceeded_with(tail: Any, freedom: float) -> Any:
+    """Return the t that is exceeded with this probability.
 
-    >>> round(PlainStudentT().sf(2.0, 10), 7), round(PlainStudentT().isf(0.025, 10), 7)
-    (0.036694, 2.2281389)
+    Args:
+        tail: the probability, above 0 and below 1, a number or f8[D].
+        freedom: the degrees of freedom, above 0; may be infinite, for the normal distribution.
+
+    >>> round(exceeded_with(0.025, 10), 7)
+    2.2281389
     """
-
-    def sf(self, statistic: Any, freedom: float) -> Any:
-        """Return the probability of a larger statistic.
-
-        Formula: half the regularised incomplete beta function I(v/(v + t²); v/2, ½) for t >= 0.
-
-        Args:
-            statistic: t, a number or f8[D].
-            freedom: v, the degrees of freedom, above 0; may be infinite.
-        """
-        return _mapped(lambda value: _upper_tail(value, float(freedom)), statistic)
-
-    def isf(self, tail: Any, freedom: float) -> Any:
-        """Return the statistic that is exceeded with this probability.
-
-        Args:
-            tail: the probability, above 0 and below 1, a number or f8[D].
-            freedom: v, the degrees of freedom, above 0; may be infinite.
-        """
-        return _mapped(lambda value: _exceeded_with(value, float(freedom)), tail)
+    return _mapped(lambda value: _exceeded_with(value, float(freedom)), tail)
 
 
 def _mapped(function: Any, values: Any) -> Any:
@@ -191,18 +140,26 @@ def _continued_fraction(x: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _exceeded_with(tail: float, freedom: float) -> float:
-    """Return the t that is exceeded with this probability, by bisection."""
+    """Return the t that is exceeded with this probability, by Newton's method in a bracket."""
     if math.isinf(freedom):
         from statistics import NormalDist  # noqa: PLC0415 - few have infinite degrees of freedom
 
         return -NormalDist().inv_cdf(tail)
     if tail > 0.5:  # noqa: PLR2004 - the median is 0
         return -_exceeded_with(1.0 - tail, freedom)
-    low, high = 0.0, 1.0
-    while _upper_tail(high, freedom) > tail:
-        low, high = high, 2 * high
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return high
-        low, high = (middle, high) if _upper_tail(middle, freedom) > tail else (low, middle)
+    height = _gamma_ratio(freedom / 2) / math.sqrt(freedom * math.pi)
+    low, high, value = 0.0, math.inf, 1.0
+    while low < value < high:
+        above = _upper_tail(value, freedom)
+        low, high = (value, high) if above > tail else (low, value)
+        slope = value * height
+        slope *= math.exp(-(freedom + 1) / 2 * math.log1p(value * value / freedom))
+        # Newton's step on the logarithms of the tail and of t, which are nearly linear far out.
+        step = above * math.log(above / tail) / slope if slope and above else -1.0
+        further = value * math.exp(max(-2.0, min(step, 2.0)))
+        if not low < further < high:
+            further = 2 * low if math.isinf(high) else (low + high) / 2
+        if abs(further - value) <= _PRECISION * value:
+            return further
+        value = further
+    return value

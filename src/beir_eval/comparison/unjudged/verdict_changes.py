@@ -21,7 +21,7 @@ import numpy as np
 from beir_eval.significance import correct
 from beir_eval.significance.paired_tests import t_p_values
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.student_t import student_t
+from beir_eval.significance.student_t import upper_tail
 from beir_eval.significance.validation import is_at_most
 
 if TYPE_CHECKING:
@@ -259,4 +259,4 @@ def _t_p(ratio: Floats, num_queries: int) -> Floats:
     freedom = num_queries - 1
     with np.errstate(divide="ignore"):
         t = np.abs(ratio) * np.sqrt(freedom / np.maximum(num_queries - ratio**2, 0.0))
-    return np.asarray(2 * student_t().sf(t, freedom))
+    return np.asarray(2 * upper_tail(t, freedom))
