@@ -200,8 +200,7 @@ def test_the_command_compare_loads_only_what_it_uses(verdict, tmp_path):
         files = files_of_runs_that_are_alike(tmp_path)
     arguments = ["compare", *map(str, files), "-m", "nDCG@10"]
     loaded = loaded_by(COMMAND.format(arguments=arguments, verdict=verdict))
-    assert "scipy.special" in loaded
-    assert NOT_OF_A_COMPARISON & loaded == set()
+    assert (NOT_OF_A_COMPARISON | {"scipy"}) & loaded == set()
 
 
 def test_tests_and_intervals_load_neither_statistics_nor_optimisation_of_scipy():

@@ -390,7 +390,8 @@ def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
         with pytest.raises(MissingExtraError, match=r"scipy.*beir-eval\[stats\]"):
             test([0.1, 0.2, 0.4])
     with pytest.raises(MissingExtraError, match="the power of a test"):
-        queries_needed(0.1, 0.3)
+        queries_needed(0.9, 0.1)
+    assert queries_needed(0.1, 0.3) == 73
     assert sign_flip([0.1, 0.2, 0.4]).p == 0.25
     assert round(paired_t([0.1, 0.2, 0.4]).p, 4) == 0.1181
     assert bootstrap_interval([0.1, 0.2, 0.4]).low > 0

@@ -80,12 +80,11 @@ def noncentral_t_upper_tail(
     Source: Johnson and Welch, Applications of the non-central t-distribution, Biometrika 31, 1940.
 
     Raises:
-        MissingExtraError: scipy is not installed.
+        MissingExtraError: scipy is not installed, and ``limit**2`` is at least twice the freedom.
 
     >>> round(noncentral_t_upper_tail(2.0, 33, 2.9), 3)
     0.813
     """
-    special = scipy_special(purpose)
     nodes, weights = _gauss_legendre()
     if 2 * freedom > limit**2:
         half = _SPREAD / math.sqrt(2 * freedom)
@@ -93,15 +92,17 @@ def noncentral_t_upper_tail(
         above_one = low + (half - low) * nodes  # S − 1: its logarithm keeps all digits
         exponents = freedom * (np.log1p(above_one) - above_one - above_one**2 / 2)
         densities = weights * np.exp(exponents) / (1 + above_one)
-        tails = special.ndtr(noncentrality - limit * (1 + above_one))
+        below = ((limit * (1 + above_one) - noncentrality) / math.sqrt(2)).tolist()
+        tails = np.array([math.erfc(value) / 2 for value in below])
         return float(densities @ tails / densities.sum())
     low = max(-noncentrality, -_SPREAD)  # the variable is below 0 for a smaller Z
     if low >= _SPREAD:
         return 0.0
+    gammainc = scipy_special(purpose).gammainc
     normal = low + (_SPREAD - low) * nodes
     densities = weights * (_SPREAD - low) * np.exp(-(normal**2) / 2) / math.sqrt(2 * math.pi)
     sizes = (normal + noncentrality) / limit
-    return float(densities @ special.gammainc(freedom / 2, freedom * sizes**2 / 2))
+    return float(densities @ gammainc(freedom / 2, freedom * sizes**2 / 2))
 
 
 @lru_cache(maxsize=1)
