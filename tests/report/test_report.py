@@ -145,6 +145,14 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
     assert "Recall@10: most documents in the top are judged, but unjudged ones" in collapsed
 
 
+def test_the_path_and_what_is_reported_may_come_in_either_order(tmp_path):
+    qrels = {query: {"d": 1} for query in "pq"}
+    comparison = compare_runs(qrels, dict.fromkeys("ab", {q: {"d": 1.0} for q in qrels}), ["MRR"])
+    write_report(tmp_path / "a.html", comparison)
+    write_report(comparison, tmp_path / "b.html")
+    assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
+
+
 def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
     comparison = made(6, 2, depth=5, measures=("nDCG@10", "nDCG@3"))
     text = page_of(tmp_path / "r.html", comparison).text

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.cautions import cautions_on
@@ -49,7 +50,6 @@ from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
@@ -96,6 +96,7 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
 
     Args:
         path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
+            It may come after ``what`` too.
         what: what the report shows: a comparison, a result, several results on the same
             judgements, or the result of a benchmark. Rankings are shown if the results hold top
             lists: those of ``compare_runs`` do, and those of ``evaluate(..., keep_top=10)``.
@@ -133,6 +134,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         OSError: the file cannot be written.
     """
     check_installed()
+    if isinstance(what, (str, Path)):  # the types tell the two apart, whichever comes first
+        path, what = cast("str", what), cast("Comparison", path)
     target = as_path(path)
     check_count("top", top)
     if across is not None and not isinstance(what, BenchmarkResult):
