@@ -148,7 +148,7 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
 def test_the_path_and_what_is_reported_may_come_in_either_order(tmp_path):
     qrels = {query: {"d": 1} for query in "pq"}
     run = {query: {"d": 1.0} for query in qrels}
-    comparison = compare_runs(qrels, {name: run for name in "ab"}, ["MRR"])
+    comparison = compare_runs(qrels, dict.fromkeys("ab", run), ["MRR"])
     write_report(tmp_path / "a.html", comparison)
     write_report(comparison, tmp_path / "b.html")
     assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
