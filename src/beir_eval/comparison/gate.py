@@ -906,7 +906,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             for any loss to be significant or for the margin of ``non_inferior``, or both results
             have a score on fewer than two.
         SettingError: ``margin`` or ``alpha`` is out of range.
-        MissingExtraError: scipy is not installed, and repeats or scores of 0 and 1 are compared.
+        MissingExtraError: scipy is not installed, and repeats are compared.
 
     Warns:
         BeirEvalWarning: the document ids of a system do not match those of the qrels.

@@ -31,8 +31,8 @@ Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 qu
 more. They assume independent queries, and differences that are symmetric about 0 if there is no
 true difference; docs/statistics.md has the coverage of the intervals where that does not hold.
 
-``wilcoxon``, ``sign_test``, ``crossed_tests``, the power of wins and losses and that of very few
-queries need scipy (extra ``stats``), all others only numpy.
+``wilcoxon``, ``sign_test``, ``crossed_tests``, ``detectable_equality`` and the power of fewer than
+five queries need scipy (extra ``stats``), all others only numpy.
 
 Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
 bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and

@@ -7,7 +7,6 @@ all else that a comparison needs. Student's t distribution is in ``student_t``.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
 
+#: The relative rounding error of a sum of probabilities.
+_ROUNDING = 1e-10
 #: An integral over a standard normal variable within ±10 misses 1e-23; so many nodes give 1e-15.
 _SPREAD, _NODES = 10.0, 80
 
@@ -112,35 +113,26 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
     return (1 + roots) / 2, weights / 2
 
 
-def negative_binomial_quantile(
-    probability: float, successes: int, share: float, *, purpose: str = "the power of a test"
-) -> int:
+def negative_binomial_quantile(probability: float, successes: int, share: float) -> int:
     """Return how many failures come before so many successes at most, with this probability.
 
-    Formula: the smallest n >= 0 with I(share; successes, n + 1) >= probability, where I is the
-    regularised incomplete beta function: the probability of so many successes within n failures.
+    Formula: the smallest n >= 0 with Σ C(s − 1 + j, j)·p^s·(1 − p)^j >= probability, j from 0 to n,
+    for s successes and the share p.
 
     Args:
-        probability: the probability that there are no more failures, between 0 and 1.
+        probability: the probability that there are no more failures, above 0 and below 1.
         successes: the number of successes, at least 1.
         share: the probability of a success in each trial, above 0 and at most 1.
-        purpose: what needs scipy, for the message if it is missing.
 
-    Source: Johnson, Kemp and Kotz, Univariate Discrete Distributions, 3rd edition, 2005, 5.6.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
+    Source: Johnson, Kemp and Kotz, Univariate Discrete Distributions, 3rd edition, 2005, 5.1.
 
     >>> negative_binomial_quantile(0.8, 6, 0.25)
     25
     """
-    betainc = scipy_special(purpose).betainc
-
-    def is_enough(failures: int) -> bool:
-        return bool(betainc(successes, failures + 1, share) >= probability)
-
-    # scipy's nbdtrik, the inverse in closed form, returns 1e100 for a share of 1.
-    beyond = 1
-    while not is_enough(beyond - 1):
-        beyond *= 2
-    return bisect_left(range(beyond), True, key=is_enough)  # noqa: FBT003 - what is looked for
+    failures, term = 0, share**successes
+    total = term
+    while total < probability * (1 - _ROUNDING) and term:
+        failures += 1
+        term *= (successes - 1 + failures) / failures * (1 - share)
+        total += term
+    return failures

@@ -76,7 +76,7 @@ def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 
 
     Raises:
         SettingError: delta or sd is not above 0, Q is below 2, or alpha is not between 0 and 1.
-        MissingExtraError: scipy is not installed, and a number of queries is very small.
+        MissingExtraError: scipy is not installed, and there are fewer than five queries.
 
     >>> round(paired_t_power(0.1, 0.2, 34), 4)
     0.8078
@@ -113,7 +113,7 @@ def minimum_detectable_difference(
     Raises:
         SettingError: sd is below 0, Q is below 2, alpha or power is not between 0 and 1, or power
             is not above alpha.
-        MissingExtraError: scipy is not installed, and a number of queries is very small.
+        MissingExtraError: scipy is not installed, and there are fewer than five queries.
 
     >>> round(minimum_detectable_difference(0.3, 100), 4)
     0.0849
@@ -153,7 +153,7 @@ def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float
     Raises:
         SettingError: delta is not above 0, sd is below 0, alpha or power is not between 0 and 1,
             power is not above alpha, or more than about 1e15 queries are needed.
-        MissingExtraError: scipy is not installed, and a number of queries is very small.
+        MissingExtraError: scipy is not installed, and there are fewer than five queries.
 
     >>> queries_needed(0.1, 0.2)
     34
@@ -310,7 +310,7 @@ def estimate_power(  # noqa: PLR0913 - one keyword per setting
             number.
         SettingError: delta is not above 0, alpha, power or confidence is not between 0 and 1, power
             is not above alpha, or the alternative is unknown.
-        MissingExtraError: scipy is not installed, and a number of queries is very small.
+        MissingExtraError: scipy is not installed, and there are fewer than five queries.
 
     >>> estimate = estimate_power([0.1, -0.1, 0.2, -0.2] * 25)  # 100 queries
     >>> low, high = estimate.detectable_low, estimate.detectable_high
