@@ -1,6 +1,7 @@
 """What ``compare`` prints: the verdict first, compact tables that fit, and the rest on request."""
 
 import csv
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -54,7 +55,7 @@ def test_nine_systems_on_two_measures_fit_into_45_lines_of_80_columns(files, ter
     assert len(lines) <= 45
     assert max(map(len, lines)) <= 80
     for system in range(9):
-        rows = [line for line in lines if f"checkpoint-{system} " in line and "0." in line]
+        rows = [line for line in lines if re.search(rf"checkpoint-{system} .*\b0\.\d", line)]
         assert len(rows) == (2 if options else 1)  # a row a measure, or both measures in a row
 
 
@@ -91,7 +92,8 @@ def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
 
 def test_how_many_verdicts_unjudged_documents_could_change_is_always_said(files):
     output = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
-    assert "Unjudged documents could change this verdict (worst cases: " in " ".join(output.split())
+    words = "Unjudged documents could change this verdict: whatever their grades"
+    assert words in " ".join(output.split())
 
 
 def test_a_comparison_prints_what_the_terminal_shows(files):
@@ -124,4 +126,4 @@ def test_detail_says_each_sentence_once_and_the_method_too(files):
     text = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500", "--detail").stdout
     method = text.partition("\nMethod\n\n")[2]
     assert "500 random sign vectors" in method
-    assert " ".join(text.split()).count("p accounts for the sample of") == 1
+    assert " ".join(text.split()).count("p covers the sample of") == 1
