@@ -29,17 +29,24 @@ def same(first, second):
     return np.array_equal(np.asarray(first), np.asarray(second), equal_nan=True)
 
 
-def test_the_t_distribution_is_that_of_scipy_to_eleven_digits():
+def test_the_t_distribution_is_that_of_scipy_to_ten_digits():
     statistics = np.array([0.0, 1e-200, 1e-3, 0.01, 0.7, 1.96, 3.0, 12.7, 40, 1e170, math.inf])
     statistics = np.array([*statistics, *-statistics])
     tails = np.array([0.9, 0.5, 0.4999, 0.3, 0.025, 0.001, 1e-6, 1e-12, 1e-100])
     for freedom in (1, 2, 3, 4.5, 9, 42, 99, 150, 299, 1_000, 6_979, 1e5, math.inf):
         expected = stats.t.sf(statistics, freedom)
-        assert upper_tail(statistics, freedom) == pytest.approx(expected, rel=1e-11, abs=1e-300)
+        assert upper_tail(statistics, freedom) == pytest.approx(expected, rel=1e-10, abs=1e-300)
         quantiles = stats.t.isf(tails, freedom)
-        assert exceeded_with(tails, freedom) == pytest.approx(quantiles, rel=1e-11, abs=1e-12)
+        assert exceeded_with(tails, freedom) == pytest.approx(quantiles, rel=1e-10, abs=1e-12)
     assert math.isnan(upper_tail(math.nan, 9))
     assert upper_tail(2.5, 9) == upper_tail([2.5], 9)[0]
+
+
+@given(st.floats(1e-100, 0.4999))
+def test_the_quantiles_of_t_are_exact_where_they_have_a_closed_form(tail):
+    assert exceeded_with(tail, 1) == pytest.approx(1 / math.tan(math.pi * tail), rel=1e-13)
+    closed = (1 - 2 * tail) / math.sqrt(2 * tail * (1 - tail))
+    assert exceeded_with(tail, 2) == pytest.approx(closed, rel=1e-13, abs=1e-15)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 2.5, 9, 298, 6_979, 1e5])
