@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
-#: The digits of a p-value that is just above a level.
-_MOST_DIGITS = 9
+#: The digits of a p-value that is just above a level, and a number that no level reaches.
+_MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.5
 #: Ends of an interval that differ by no more than this, relative to them, are equal.
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
@@ -453,13 +453,13 @@ def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterat
 def p_text(p: float) -> str:
     """Return a p-value as text, with more digits where four would put it at a level it is above.
 
-    >>> p_text(0.0312), p_text(2e-9), p_text(0.05), p_text(0.05004)
-    ('0.0312', '≤0.0001', '0.0500', '0.05004')
+    >>> p_text(0.0312), p_text(2e-9), p_text(0.05), p_text(0.05004), p_text(0.99004)
+    ('0.0312', '≤0.0001', '0.0500', '0.05004', '0.9900')
     """
     if p < _CLOSE_TO_0:
         return f"≤{_CLOSE_TO_0}"
     text, digits = f"{p:.4f}", 4
-    while float(text) < p and float(text) == round(p, 2) and digits < _MOST_DIGITS:
+    while float(text) < p < _HIGHEST_LEVEL and float(text) == round(p, 2) and digits < _MOST_DIGITS:
         digits += 1
         text = f"{p:.{digits}f}"
     return text
