@@ -275,9 +275,9 @@ CASES = {
         8,
     ),
     "rankings-without-judged": (
-        lambda: (POOL, pool_run(3)),
-        lambda: (POOL, pool_run(2)),
-        3,
+        lambda: (POOL, pool_run(1)),
+        lambda: (POOL, pool_run(0)),
+        1,
     ),
     "same-ranking": (
         lambda: (QRELS, {query: {f"d{rank}": -rank for rank in range(30)} for query in QUERIES}),

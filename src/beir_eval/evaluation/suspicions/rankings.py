@@ -40,8 +40,9 @@ _OWN_FITS, _LITTLE = 0.05, 0.25
 #: How many times more often the first documents are relevant for a query than later ones, and how
 #: many times better a query fits than it does by chance.
 _TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
-#: The share of judgements with grade 0 in a pool.
-_LEAST_NOT_RELEVANT = 0.2
+#: The share of judgements with grade 0 in a pool, and how many judged documents of most rankings
+#: make a single one without any suspicious.
+_LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
 #: The lowest rate at which rankings fit a neighbour of their query by chance, and the probability
 #: of as many as there are that is no chance, as a logarithm.
 _LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
@@ -254,17 +255,18 @@ def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[S
     is_known = (np.diff(qrels.starts) >= TOP) & (matrix.num_retrieved >= TOP)
     num_judged = np.bincount(matrix.cells.row, minlength=len(qrels))[is_known]
     num_without = int(np.count_nonzero(num_judged == 0))
-    if (
-        len(num_judged) >= LEAST_QUERIES
-        and max(LEAST_RANKINGS, LEAST_SHARE * len(num_judged)) <= num_without < len(num_judged)
-        and np.median(num_judged[num_judged > 0]) >= LEAST_LONG
-    ):
+    if len(num_judged) < LEAST_QUERIES or not 0 < num_without < len(num_judged):
+        return
+    usual = int(np.median(num_judged[num_judged > 0]))
+    least = 1 if usual >= _MANY_JUDGED else max(LEAST_RANKINGS, LEAST_SHARE * len(num_judged))
+    if usual >= LEAST_LONG and num_without >= least:
         without = np.flatnonzero(is_known)[num_judged == 0][:MOST_EXAMPLES].tolist()
         yield Suspicion(
             code="rankings-without-judged",
             fact=(
-                f"{num_without:,} of {len(num_judged):,} rankings hold no judged document, and "
-                f"others mostly {int(np.median(num_judged[num_judged > 0]))} or more"
+                f"{num_without:,} of {len(num_judged):,} rankings "
+                f"{'holds' if num_without == 1 else 'hold'} no judged document, and half of the "
+                f"others {usual} or more"
             ),
             count=num_without,
             total=len(num_judged),
