@@ -64,6 +64,10 @@ GRADES = {
         f"q{query}": {f"d{rank}": 5 * ((query + rank) % 20) for rank in range(9)}
         for query in range(30)
     },
+    "percentages of a careful judge": {
+        f"q{query}": {f"d{rank}": (37 * query + 41 * rank) % 101 for rank in range(12)}
+        for query in range(30)
+    },
     "many judged documents": {
         query: {f"d{rank}": rank % 4 for rank in range(200)} for query in QRELS
     },

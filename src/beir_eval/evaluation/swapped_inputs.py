@@ -35,6 +35,7 @@ class Grades(Protocol):
 
 #: The usual range of grades: trec_eval's negative grades, and scales up to 10.
 _LOWEST_GRADE, _HIGHEST_GRADE = -2, 10
+_HIGHEST_PERCENTAGE = 100
 #: Scales of fractional grades, such as means of votes, have at most this many different numbers.
 _MOST_LEVELS = 25
 #: A run whose scores have at most this many different numbers may be qrels.
@@ -56,14 +57,31 @@ def grades_look_like_scores(qrels: Grades) -> bool:
 
     They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
     if there are four or more per query, over a wider range than 0 to 3, that rarely repeat within a
-    query, as ranks do. Fewer than six queries show nothing.
+    query, as ranks do. Whole numbers from 0 to 100 must also be listed in order, as most runs are:
+    they may be percentages of a judge. Fewer than six queries show nothing.
 
     Args:
         qrels: the judgements.
     """
     if len(qrels) < _LEAST_QUERIES:
         return False
-    return _are_many_levels(qrels) or _rarely_repeat(qrels)
+    if not (_are_many_levels(qrels) or _rarely_repeat(qrels)):
+        return False
+    return not _may_be_percentages(qrels.grades) or _are_in_order(qrels)
+
+
+def _may_be_percentages(numbers: Floats) -> bool:
+    """Return whether all numbers are whole and from 0 to 100."""
+    is_within = numbers.min() >= 0 and numbers.max() <= _HIGHEST_PERCENTAGE
+    return bool(is_within and (numbers == np.floor(numbers)).all())
+
+
+def _are_in_order(qrels: Grades) -> bool:
+    """Return whether the numbers of most queries ascend or descend, in the order of the file."""
+    starts = qrels.starts[: min(len(qrels), _MOST_QUERIES) + 1].tolist()
+    steps = [np.diff(qrels.grades[slice(*ends)]) for ends in pairwise(starts)]
+    num_in_order = sum(bool((step <= 0).all() or (step >= 0).all()) for step in steps)
+    return num_in_order >= _DIFFERENT_SHARE * len(steps)
 
 
 def _are_many_levels(qrels: Grades) -> bool:
