@@ -13,9 +13,9 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import QueryMismatchError, ResultError
 from beir_eval.evaluation import Provenance
 from beir_eval.evaluation.score_table import (
+    QUERY_ID,
     TableFacts,
     column_types,
-    concatenate_columns,
     result_of_table,
     score_queries,
 )
@@ -28,6 +28,17 @@ MEASURES = [
 ]
 QRELS = {"q1": {"a": 1, "b": -1}, "q2": {"a": 3}, "q3": {"c": 0}}
 RUN = {"q1": {"a": 1.0, "b": 1.0, "q1": 0.5}, "q2": {}, "other": {"a": 1.0}}
+
+
+def concatenate_columns(parts):
+    """Return the columns of all parts, whose queries are disjoint."""
+    first, *_ = parts
+    return {
+        name: [query_id for part in parts for query_id in part[name]]
+        if name == QUERY_ID
+        else np.concatenate([part[name] for part in parts])
+        for name in first
+    }
 
 
 def facts_of(qrels, run, policy, **others):

@@ -209,17 +209,6 @@ def column_types(measures: Iterable[str]) -> dict[str, type]:
     }
 
 
-def concatenate_columns(parts: Sequence[Columns]) -> Columns:
-    """Return the columns of all parts, at least one, whose queries are disjoint."""
-    first, *_ = parts
-    return {
-        name: [query_id for part in parts for query_id in part[name]]
-        if name == QUERY_ID
-        else np.concatenate([part[name] for part in parts])
-        for name in first
-    }
-
-
 def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> EvaluationResult:
     """Return the result over all rows of a score table.
 
