@@ -157,7 +157,7 @@ def test_at_most_six_sentences_follow_and_those_that_change_the_meaning_stay():
     sentences = document_of(comparison).notes
     assert len(sentences) <= 6
     assert any("Ties: " in sentence for sentence in sentences)
-    assert any("p covers" in sentence for sentence in sentences)
+    assert any("p accounts for" in sentence for sentence in sentences)
 
 
 # Every query

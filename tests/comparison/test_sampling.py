@@ -160,7 +160,9 @@ def test_paired_repeats_must_be_equally_many_and_random_ones_need_not():
     with pytest.raises(SettingError, match="there are a 3, b 2; choose repeats='random'"):
         compare(systems, repeats="paired")
     comparison = compare(systems)
-    assert "p covers the sample of 60 queries and 2 to 3 repeats only, not " in str(comparison)
+    assert "p accounts for the sample of 60 queries and 2 to 3 repeats only, not for " in str(
+        comparison
+    )
 
 
 def test_a_test_without_a_variant_over_repeats_averages_them():
@@ -431,8 +433,8 @@ def test_every_source_of_chance_is_in_p_or_not():
 def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b")
     line = (
-        "p covers the sample of 60 queries only, not training noise, picking systems by "
-        "these scores, or repeated comparisons"
+        "p accounts for the sample of 60 queries only, not for training noise, picking systems by "
+        "these scores, or repeated looks"
     )
     assert line in str(comparison)
     assert line in comparison.to_markdown()

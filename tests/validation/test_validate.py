@@ -82,7 +82,6 @@ def listed(records):
     return file("".join(lines), "records.jsonl")
 
 
-#: 50 documents of grades 0, 1 and 2 for each of six queries.
 def pool_run(num_wrong):
     """Return a run over the pool, of which some rankings hold documents of another corpus."""
     return {
@@ -94,6 +93,7 @@ def pool_run(num_wrong):
     }
 
 
+#: 50 documents of grades 0, 1 and 2 for each of six queries.
 POOL = {f"q{query}": {f"d{doc}": doc % 3 for doc in range(50)} for query in range(6)}
 GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
 

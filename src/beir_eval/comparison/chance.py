@@ -42,7 +42,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
             "looks",
             in_p=False,
             text="the first look at these queries (else a ledger)",
-            short="repeated comparisons",
+            short="repeated looks",
         ),
     ]
 
@@ -66,27 +66,23 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
-    """Return what p covers, and what not.
+    """Return what p accounts for, and what not.
 
-    >>> chance_sentence(["43 queries"], ["training noise", "picking systems by these scores"])
-    'p covers the sample of 43 queries only, not training noise or picking systems by these scores'
+    >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
+    'p accounts for the sample of 43 queries only, not for training noise or repeated looks'
     """
     *first, last = others
     listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
-    return f"p covers the sample of {' and '.join(covered)} only, not {listed}"
+    return f"p accounts for the sample of {' and '.join(covered)} only, not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:
-    """Return what p covers, and what not, where it is over queries or data sets alone.
+    """Return what p accounts for, and what not, where it is over queries or data sets alone.
 
     Args:
         sample: what is a sample, such as "data sets".
     """
-    others = (
-        "noise of training or repeats",
-        "picking systems by these scores",
-        "repeated comparisons",
-    )
+    others = ("noise of training or repeats", "picking systems by these scores", "repeated looks")
     return chance_sentence([sample], others)
 
 

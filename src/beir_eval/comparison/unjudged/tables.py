@@ -134,10 +134,7 @@ def _sentence(effect: UnjudgedEffect) -> str:
         return "Whether unjudged documents could change this verdict is not known."
     ends = ""
     if effect.low is not None and effect.high is not None:
-        ends = (
-            ": whatever their grades, the difference lies between "
-            f"{signed_text(effect.low)} and {signed_text(effect.high)}"
-        )
+        ends = f" (worst cases: {signed_text(effect.low)} and {signed_text(effect.high)})"
     return f"Unjudged documents could change this verdict{ends}."
 
 
