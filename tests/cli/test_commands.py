@@ -43,7 +43,7 @@ def test_the_means_are_printed_with_one_row_per_system(files):
     assert result.exit_code == 0
     assert "system Precision@1 AP" in output_of(result)
     assert "good 1.0000 1.0000" in output_of(result)
-    assert "2 judged queries, all of them in the run" in output_of(result)
+    assert "2 judged queries, none of them missing" in output_of(result)
 
 
 def test_both_means_are_shown_and_labelled_when_queries_are_missing(files):

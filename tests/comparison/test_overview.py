@@ -116,14 +116,14 @@ def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
     changed = base.copy()
     changed[[2, 5, 7]] = 0.1, 0.9, 0.3
     comparison = compare([made(base, "a"), made(changed, "b")])
-    names = "Queries on which b lost most: q0002 -0.40, q0007 -0.20; gained most: q0005 +0.40."
+    names = "Queries on which b lost most: q0002: -0.40, q0007: -0.20; gained most: q0005: +0.40."
     assert names in document_of(comparison).notes
     [sentence] = [
         text
         for text in document_of(comparison, {"q0002": "what is\na cat " * 9}).notes
         if text.startswith("Queries")
     ]
-    assert "q0002 (what is a cat what is a cat what is a c…) -0.40" in sentence
+    assert "q0002 (what is a cat what is a cat what is a c…): -0.40" in sentence
 
 
 def test_a_system_that_lost_on_no_query_is_said_to():
@@ -131,7 +131,7 @@ def test_a_system_that_lost_on_no_query_is_said_to():
     changed = base.copy()
     changed[4] = 0.75
     text = str(compare([made(base, "a"), made(changed, "b")]))
-    assert "b lost on no query; gained most: q0004 +0.25." in text
+    assert "b lost on no query; gained most: q0004: +0.25." in text
 
 
 def test_two_systems_fill_at_most_fifteen_lines_of_eighty_columns(realdata):

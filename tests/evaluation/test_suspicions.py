@@ -352,12 +352,12 @@ def test_empty_rankings_are_no_sign_of_a_mistake():
     assert codes_of(JUDGED, every(3, lambda _: {}, RIGHT)) == []
 
 
-def test_other_queries_of_the_run_are_without_effect_only_if_no_judged_query_is_missing():
+def test_other_queries_of_the_run_are_ignored_in_a_note_or_counted_with_the_missing_ones():
     run = RIGHT | {"q90": RIGHT["q01"]}
-    assert "1 query of the run not judged: ignored" in evaluate(JUDGED, run, ["MAP"]).to_markdown()
+    assert "1 unjudged query was ignored" in evaluate(JUDGED, run, ["MAP"]).to_markdown()
     del run["q00"]
     text = evaluate(JUDGED, run, ["MAP"]).to_markdown()
-    assert "1 query of the run not judged" in text
+    assert "1 other query of the run is not judged" in text
     assert "ignored" not in text
 
 

@@ -128,7 +128,8 @@ def test_missing_queries_are_a_warning_with_both_means_and_no_python_warning():
     [warning] = result.warnings()
     over_all, over_half = result.mean_over("judged"), result.mean_over("retrieved")
     assert warning.startswith("30 of 60 judged queries are missing from the run")
-    assert f"nDCG@10 {over_all['nDCG@10']:.4f} and {over_half['nDCG@10']:.4f}" in warning
+    means = f"{over_all['nDCG@10']:.4f} over all 60 queries, {over_half['nDCG@10']:.4f} over the 30"
+    assert f"nDCG@10: {means} present" in warning
     assert result.notes()[0] == warning
 
 

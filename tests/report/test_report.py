@@ -94,7 +94,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         *(f"{system_mean.mean:.4f}" for system_mean in comparison.means),
         *(f"{system_mean.low:.4f} to {system_mean.high:.4f}" for system_mean in comparison.means),
         *comparison.notes(),
-        "30 judged queries, all of them in the run",
+        "30 judged queries, none of them missing",
         "What unjudged documents could change",
         "Ranking similarity of the first 10 documents",
         "effect: d_z, the mean difference in standard deviations",
@@ -185,7 +185,7 @@ def test_the_verdict_on_all_pairs_names_the_best_mean_and_what_is_not_shown_to_b
     best_mean = "nDCG@10: C has the best mean; A and B are not significantly worse"
     assert (summary.text, summary.verdict) == (best_mean, "undecided")
     equal_pair = headline(compare([*results[:2], result_of(base - 0.2, "D")], draws=2000)).text
-    assert equal_pair == "nDCG@10: B has the best mean; A is equal within 0.01; 1 is worse"
+    assert equal_pair == "nDCG@10: B has the best mean; A is equal within 0.01; D is worse"
 
 
 def figures_of(comparison, folder):

@@ -26,8 +26,6 @@ _WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
 #: The share of queries without a relevant document that is reported.
 _LARGE_SHARE = 0.1
-#: How many depths a sentence names.
-_MOST_DEPTHS = 4
 
 
 def cautions_on(comparison: Comparison) -> list[str]:
@@ -139,15 +137,9 @@ def _unequal_depths(comparison: Comparison) -> Iterator[str]:
     measures = [name for name in comparison.measures if compares_depths(name, depths)]
     if not measures:
         return
-    shallowest, deepest = min(depths.values()), max(depths.values())
-    ascending = sorted(depths, key=lambda system: depths[system])
-    named = [*ascending[: _MOST_DEPTHS - 1], ascending[-1]]
-    others = "" if len(depths) <= _MOST_DEPTHS else f" and {len(depths) - len(named)} in between"
-    assert shallowest < deepest  # noqa: S101 - else no measure compares depths
     yield (
-        f"{depths_text({system: depths[system] for system in named})}{others}: "
-        f"{', '.join(measures)} {'compares' if len(measures) == 1 else 'compare'} depths. Compare "
-        f"rankings of equal depth, or at a cutoff of at most {shallowest:,}"
+        f"{depths_text(depths)}, so differences in {', '.join(measures)} may come from depth. "
+        f"Compare rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
     )
 
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.result import Comparison
 
+#: What p does not account for if systems may have been chosen on these queries.
+CHOICE_OF_SYSTEMS = "choosing the best system on these queries"
+
 
 @dataclass(frozen=True)
 class Chance:
@@ -61,7 +64,8 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield chance_sentence(covered, others)
+    noise = _noise_text(comparison)
+    yield chance_sentence(covered, others) + (f". {noise}" if noise else "")
     yield from _choice_notes(comparison)
 
 
@@ -82,7 +86,7 @@ def queries_only_note(sample: str = "queries") -> str:
     Args:
         sample: what is a sample, such as "data sets".
     """
-    others = ("noise of training or repeats", "picking systems by these scores", "repeated looks")
+    others = ("noise of training or repeats", CHOICE_OF_SYSTEMS, "repeated looks")
     return chance_sentence([sample], others)
 
 
@@ -156,14 +160,12 @@ def _repeats(comparison: Comparison) -> Chance:
         )
     if max(counts.values(), default=1) > 1:
         text = "the same repeats, averaged (else repeats=)"
-        return Chance(
-            "repeats", in_p=False, text=text, short="noise of repeats" + _noise_text(comparison)
-        )
+        return Chance("repeats", in_p=False, text=text, short="noise of repeats")
     return Chance(
         "repeats",
         in_p=False,
         text="the same runs, one of each system (else repeats=)",
-        short=f"training noise{_noise_text(comparison)}",
+        short="training noise",
     )
 
 
@@ -197,7 +199,7 @@ def _choice(comparison: Comparison) -> Chance:
             "choice",
             in_p=False,
             text="systems not chosen by these scores (else chosen_from=)",
-            short="picking systems by these scores",
+            short=CHOICE_OF_SYSTEMS,
         )
     text = f"the choice from {choice.num_candidates} candidates"
     return Chance("choice", in_p=True, text=text, short=text)
@@ -209,7 +211,7 @@ def _noisy_text(comparison: Comparison) -> str:
 
 
 def _noise_text(comparison: Comparison) -> str:
-    """Return how much noise of training would undo a verdict, in brackets; "" for no verdict."""
+    """Return how much noise of training would undo a verdict, as a sentence; "" for no verdict."""
     decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
     if not decided:
         return ""
@@ -218,11 +220,11 @@ def _noise_text(comparison: Comparison) -> str:
     if len(decided) > 1:
         measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" against {weakest.against}" if comparison.baseline is None else ""
-        verdict = f"the weakest verdict, on {weakest.system}{against}{measure}"
-    noise = f"a seed-to-seed SD of {weakest.noise_to_undo:.2g}"
+        verdict = f"the least certain verdict, on {weakest.system}{against}{measure}"
+    noise = f"A seed-to-seed SD of {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
-        noise = "any"
-    return f" ({noise} would overturn {verdict})"
+        noise = "Any noise of training"
+    return f"{noise} would overturn {verdict}"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
-from beir_eval.errors import warn_caller
+from beir_eval.errors import number_of, warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.records import RetrievalProblem
@@ -254,16 +254,16 @@ def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
 
 
 def depths_text(depths: Mapping[str, int]) -> str:
-    """Return the depths of systems as text, the shallowest first.
+    """Return that systems differ in depth, with the shallowest and the deepest.
 
     >>> depths_text({"bm25": 100, "top10": 10})
-    'top10 has at most 10 documents a query, bm25 100'
+    'rankings differ in depth, from top10 (at most 10 documents a query) to bm25 (100)'
     """
-    ascending = sorted(depths.items(), key=lambda item: item[1])
-    (first, shallowest), *others = ascending
-    noun = "document" if shallowest == 1 else "documents"
-    parts = [f"{first} has at most {shallowest:,} {noun} a query"]
-    return ", ".join([*parts, *(f"{system} {depth:,}" for system, depth in others)])
+    (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
+    return (
+        f"rankings differ in depth, from {first} (at most {number_of(shallowest, 'document')} a "
+        f"query) to {last} ({deepest:,})"
+    )
 
 
 def with_warning_column(

@@ -54,7 +54,7 @@ SPREADS = {
 _LABELS = ("low", "usual", "high")
 _SOURCE = (
     "low, usual, high: the 10%, 50% and 90% quantile of the standard deviation (sd) of differences "
-    "between two systems, over up to 47 pairs of runs (36 on TREC-DL 2019, 1 on TREC-COVID, 10 on "
+    "between two systems, over 47 pairs of runs (36 on TREC-DL 2019, 1 on TREC-COVID, 10 on "
     "SciFact). Your systems may differ more or less: use the sd of an earlier comparison if you can"
 )
 
@@ -153,13 +153,13 @@ class ExperimentPower(Shown, Saved):
         else:
             yield (
                 f"detectable: a true difference of this size is significant in {self.power:.0%} of "
-                f"such experiments. If fewer than {self.fewest_differing} queries differ, no "
-                "difference is"
+                f"such experiments. If the systems differ on fewer than {self.fewest_differing} "
+                "queries, none can be"
             )
         yield (
-            "equal within: the smallest margin within which systems without a true difference are "
-            f"called equal in {self.power:.0%} of such experiments; never below "
-            f"{self.smallest_margin:.3f} for a measure from 0 to 1"
+            "equal within: if two systems are truly equal, the smallest margin at which "
+            f"{self.power:.0%} of such experiments call them equal. So few queries show no margin "
+            f"below {self.smallest_margin:.3f}, for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE

@@ -551,11 +551,11 @@ class _Rules(NamedTuple):
         low, high = test.low, math.inf
         if not scale.higher_is_better:
             low, high = -high, -low
-        verdict = "shown" if test.non_inferior else "not shown"
+        verdict = "it loses less than" if test.non_inferior else "it may lose"
+        or_more = "" if test.non_inferior else " or more"
         sentence = (
-            f"({num_queries:,} queries{self._sample_text(scores)}): {verdict} to lose less than "
-            f"{margin:g} (one-sided p "
-            f"{p_text(test.p)}, level {self.alpha:g}, by "
+            f"({num_queries:,} queries{self._sample_text(scores)}): {verdict} {margin:g}{or_more} "
+            f"(one-sided p {p_text(test.p)}, level {self.alpha:g}, by "
         )
         outcome = "passed" if test.non_inferior else "failed"
         least = None
@@ -577,7 +577,7 @@ class _Rules(NamedTuple):
             if not test.non_inferior and margin < least:
                 _, p_loss = self._test_of_loss(scores)
                 if is_at_most(np.array(p_loss), self.alpha):
-                    sentence += f". It is shown to be worse (one-sided p {p_text(p_loss)})"
+                    sentence += f". By a one-sided test it is worse (p {p_text(p_loss)})"
                 else:
                     outcome = "undecidable"
                     sentence += (
@@ -727,9 +727,9 @@ class _Rules(NamedTuple):
         if self.allow_unequal_depth or not compares_depths(measure, depths):
             return ""
         return (
-            f"{depths_text(depths)}: the measure compares depths. Compare rankings of equal depth, "
-            f"at a cutoff of at most {min(depths.values()):,}, or check them all the same with "
-            "--allow-unequal-depth (allow_unequal_depth=True)"
+            f"{depths_text(depths)}, so a difference may come from depth. Compare rankings of "
+            f"equal depth, at a cutoff of at most {min(depths.values()):,}, or check them all the "
+            "same with --allow-unequal-depth (allow_unequal_depth=True)"
         )
 
     def _choice_text(self) -> str:

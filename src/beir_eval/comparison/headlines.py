@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: How many names, and how many groups of systems, a sentence lists.
 MOST_NAMED = 4
+#: How many systems that are worse than the best a sentence lists, before it counts them.
+_MOST_WORSE = 2
 #: The order of the verdicts in a sentence.
 _ORDER = ("better", "worse", "equal", "undecided")
 
@@ -182,7 +184,8 @@ def _verdicts_on_pairs(
         )
     parts = [f"{best} has the best mean"]
     for relation, names in groups.items():
-        subject = str(len(names)) if relation == "worse" else join_names(names)
+        is_counted = relation == "worse" and len(names) > _MOST_WORSE
+        subject = f"{len(names)} others" if is_counted else join_names(names)
         parts.append(f"{subject} {_is_or_are(len(names))} {relation}")
     return Sentence("; ".join(parts), colour)
 

@@ -12,6 +12,7 @@ from beir_eval.comparison.headlines import common_headlines, headlines, join_nam
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
     evidence_table,
+    has_letters,
     in_shown_order,
     pair_label,
     shown_differences,
@@ -337,12 +338,13 @@ def _pairs_table(comparison: Comparison, measure: str) -> Table:
 def _interval_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield whether p and intervals are corrected, and whether intervals belong to the test."""
     settings, number = comparison.settings, comparison.num_comparisons
+    each = " on each measure" if len(comparison.measures) > 1 else ""
     if number > 1 and settings.chosen_from is None:
         if settings.correction == "none":
-            yield f"p is not corrected for {number} comparisons"
+            yield f"p is not corrected for {number} comparisons{each}"
         else:
             what = "Intervals and p are" if _is_of_test(comparison) else "p is"
-            yield f"{what} corrected for {number} comparisons ({settings.correction})"
+            yield f"{what} corrected for {number} comparisons{each} ({settings.correction})"
     if not _is_of_test(comparison):
         yield "The intervals are not of the test: an interval and its verdict may disagree"
 
@@ -351,7 +353,10 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield what stands behind the means of all pairs of several systems."""
     decided = any(pair.verdict in ("better", "worse") for pair in comparison.differences)
     if decided and comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
-        yield "Behind a mean: the systems that it is significantly better than"
+        if has_letters(comparison):
+            yield "A letter behind a mean: significantly better than the system with that letter"
+        else:
+            yield ">n behind a mean: significantly better than the systems with rank n"
 
 
 def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
@@ -382,7 +387,7 @@ def _listed_queries(changes: Sequence[QueryDifference], queries: Mapping[str, st
         text = " ".join(queries.get(change.query_id, "").split())
         shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
         named = f"{change.query_id} ({shown})" if shown else change.query_id
-        parts.append(f"{named} {change.difference:+.2f}")
+        parts.append(f"{named}: {change.difference:+.2f}")
     return ", ".join(parts)
 
 
@@ -406,29 +411,32 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"a difference of {margin:g} would take {queries_text(pair)} {unit}"
+        would = f"detecting {margin:g} (the margin) would take {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"a difference of {margin:g} may take more repeats, not only more {unit}"
+            would = f"detecting {margin:g} (the margin) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}80% of the time, {queries}{repeats} would detect a true difference of "
-            f"{_detectable_text([pair])}; {would}"
+            f"{of_measure}With {queries}{repeats}, the smallest true difference detected 80% of "
+            f"the time is roughly {_detectable_text([pair])}; {would}"
         )
         return
-    sizes, unknown, depending = [], 0, ""
+    sizes, depending = [], ""
     for measure in comparison.measures:
         pairs = [pair for pair in undecided if pair.measure == measure]
         known = [pair for pair in pairs if pair.detectable is not None]
-        unknown += len(pairs) - len(known)
         if known:
             on = f" on {measure}" if len(comparison.measures) > 1 else ""
             sizes.append(f"{_detectable_text(known)}{on}")
-            depending = depending or (" (depending on the pair)" if len(known) > 1 else "")
+            depending = depending or (", depending on the pair" if len(known) > 1 else "")
     if sizes:
-        others = f"; for {unknown} of {len(undecided)} pairs it is not known" if unknown else ""
+        notes = [pair.power_note for pair in undecided if pair.detectable is None]
+        few = (
+            ", which differ on too few queries" if all("too few" in note for note in notes) else ""
+        )
+        others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{few})"
         yield (
-            f"80% of the time, {queries} would detect a true difference of "
-            f"{', '.join(sizes)}{depending}{others}"
+            f"With {queries}, the smallest true difference detected 80% of the time is roughly "
+            f"{', '.join(sizes)}{depending}{others * bool(notes)}"
         )
 
 
@@ -436,7 +444,7 @@ def _detectable_text(pairs: Sequence[Difference]) -> str:
     """Return the range of the differences that the queries detect, over all pairs."""
     low = min(pair.detectable_low or 0.0 for pair in pairs)
     high = max(pair.detectable_high or 0.0 for pair in pairs)
-    return f"roughly {low:.2g} to {high:.2g}"
+    return f"{low:.2g} to {high:.2g}"
 
 
 def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:

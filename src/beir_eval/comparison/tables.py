@@ -80,7 +80,7 @@ def _marked_mean_cell(
     if not worse:
         return marked_cell(text, "", **cell_fields)
     letters = "".join(map(letter_at, worse))
-    if len(order) > _MOST_LETTERS:
+    if not has_letters(comparison):
         letters = f">{_ranges_text([index + 1 for index in worse])}"
     explanation = "better than these systems"
     return Cell(text, letters, "better", explanation, **cell_fields)
@@ -127,7 +127,12 @@ def shown_differences(comparison: Comparison) -> list[Difference]:
 def letter_of(comparison: Comparison, system: str) -> str:
     """Return the letter of a system in the order shown; its rank if there are more than ten."""
     index = in_shown_order(comparison).index(system)
-    return letter_at(index) if len(comparison.systems) <= _MOST_LETTERS else str(index + 1)
+    return letter_at(index) if has_letters(comparison) else str(index + 1)
+
+
+def has_letters(comparison: Comparison) -> bool:
+    """Return whether tables of all pairs name systems by letters: else, by ranks."""
+    return len(comparison.systems) <= _MOST_LETTERS
 
 
 def pair_label(comparison: Comparison, system: str, against: str) -> str:

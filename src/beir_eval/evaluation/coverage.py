@@ -207,14 +207,17 @@ def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str
         return
     num_judged, num_retrieved = counted.queries_judged, counted.queries_retrieved
     over_all, over_retrieved = result.mean_over("judged"), result.mean_over("retrieved")
-    means = ", ".join(
-        f"{name} {score_text(over_all[name])} and {score_text(over_retrieved[name])}"
+    means = "; ".join(
+        f"{name}: {score_text(over_all[name])} over all {num_judged:,} queries, "
+        f"{score_text(over_retrieved[name])} over the {num_retrieved:,} present"
         for name in measures
         if not math.isnan(over_all[name])
     )
     others = ""
     if counted.queries_not_judged:
-        others = f"; {counted.queries_not_judged:,} other queries of the run are not judged"
+        number = counted.queries_not_judged
+        are = "query of the run is" if number == 1 else "queries of the run are"
+        others = f"; {number:,} other {are} not judged"
         if num_retrieved < len(missing):
             others += ", so check that run and qrels use the same query ids"
     effect = (
@@ -224,6 +227,5 @@ def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str
     )
     yield (
         f"{len(missing):,} of {num_judged:,} judged queries are missing from the run and {effect}: "
-        f"{first_few(missing)}{others}. Over all {num_judged:,} queries, and over the "
-        f"{num_retrieved:,} present: {means}"
+        f"{first_few(missing)}{others}. {means}"
     )

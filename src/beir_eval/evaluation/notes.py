@@ -202,7 +202,7 @@ def _query_notes(
             f"limit left out {beyond_limit}"
         )
     elif not counted.queries_missing:
-        yield f"{_quantity(judged, 'judged query')}, all of them in the run"
+        yield f"{_quantity(judged, 'judged query')}, none of them missing"
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:
@@ -212,9 +212,9 @@ def _query_notes(
         )
         queries = _quantity(len(without_relevant), "query")
         yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
-    if not_judged := counted.queries_not_judged:
-        effect = "" if counted.queries_missing else ": ignored"
-        yield f"{_quantity(not_judged, 'query')} of the run not judged{effect}"
+    if counted.queries_not_judged and not counted.queries_missing:  # else in a warning
+        not_judged = _quantity(counted.queries_not_judged, "unjudged query")
+        yield f"{not_judged} {'was' if counted.queries_not_judged == 1 else 'were'} ignored"
     if without_judgements := counted.queries_without_judgements:
         yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
 
@@ -237,8 +237,8 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         yield (
             f"{_quantity(counted.tied_documents, 'judged document')} in "
             f"{_quantity(counted.tied_queries, 'query')} "
-            f"{'has a tied score' if counted.tied_documents == 1 else 'have tied scores'}; "
-            f"ties are broken by ties='{settings.ties}'"
+            f"{'has a tied score' if counted.tied_documents == 1 else 'have tied scores'}, "
+            f"ordered by ties='{settings.ties}'"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
@@ -379,4 +379,4 @@ def _quantity(number: int, noun: str) -> str:
     """
     if number == 1:
         return f"1 {noun}"
-    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
+    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"

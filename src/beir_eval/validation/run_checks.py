@@ -17,6 +17,7 @@ from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
+from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.ids import check_encodings, check_spellings
 from beir_eval.validation.qrels_checks import check_header
 from beir_eval.validation.records import Finding, findings_of
@@ -192,12 +193,13 @@ def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator
     """Yield "shallow-rankings" if no ranking reaches the largest cutoff."""
     deepest = max(measures, key=lambda measure: measure.cutoff or 0)
     cutoff = deepest.cutoff or 0
+    default = ", a default measure" if measures is DEFAULT_MEASURES else ""
     if 0 < depth < cutoff:
         yield Finding.from_code(
             "shallow-rankings",
             name,
             f"the longest ranking has {number_of(depth, 'document')}, fewer than the cutoff of "
-            f"{deepest}",
+            f"{deepest}{default}",
             count=depth,
             total=cutoff,
         )

@@ -55,25 +55,31 @@ def unjudged_summary(comparison: Comparison) -> str:
     if not effects or comparison.to_judge is None:
         return ""
     if len(effects) == 1:
-        return _sentence(effects[0])
+        return _sentence(effects[0], comparison.differences[0].verdict)
     changes = [effect.verdict_change for effect in effects]
     number, could, unknown = len(changes), changes.count("could"), changes.count("not known")
     if unknown == number:
         return "Whether unjudged documents could change these verdicts is not known."
-    others = f"; for {unknown} it is not known" if unknown else ""
-    if could:
-        everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
-        which = everything if could == number else f"{could} of {number}"
-        counts = {
-            measure: sum(effect.verdict_change == "could" for effect in of_measure)
-            for measure in comparison.measures
-            if (of_measure := [effect for effect in effects if effect.measure == measure])
-        }
-        listed = ", ".join(f"{count} on {measure}" for measure, count in counts.items())
-        by_measure = f" ({listed})" if len(set(counts.values())) > 1 else ""
-        return f"Unjudged documents could change {which} verdicts{by_measure}{others}."
-    which = f"{number - unknown} of {number}" if unknown else f"any of the {number}"
-    return f"Unjudged documents cannot change {which} verdicts{others}."
+    cannot = number - could - unknown
+    counts = {
+        measure: sum(effect.verdict_change == "could" for effect in of_measure)
+        for measure in comparison.measures
+        if (of_measure := [effect for effect in effects if effect.measure == measure])
+    }
+    listed = ", ".join(f"{count} on {measure}" for measure, count in counts.items())
+    by_measure = f" ({listed})" if len(set(counts.values())) > 1 else ""
+    if unknown:
+        parts = [f"{could} could change{by_measure}"] if could else []
+        parts += [f"{cannot} cannot{'' if could else ' change'}"] if cannot else []
+        is_unknown = "is not known" if unknown == 1 else "are not known"
+        return (
+            f"Unjudged documents: of {number} verdicts, {', '.join(parts)}, {unknown} {is_unknown}."
+        )
+    if not could:
+        return f"Unjudged documents cannot change any of the {number} verdicts."
+    everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
+    which = everything if could == number else f"{could} of {number}"
+    return f"Unjudged documents could change {which} verdicts{by_measure}."
 
 
 def unjudged_notes(comparison: Comparison) -> Iterator[str]:
@@ -115,7 +121,7 @@ def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
         and min(effect.judged or 0.0, effect.judged_against or 0.0) >= _MOSTLY_JUDGED
     ]
     if could and len(effects) == 1:
-        yield _sentence(could[0])
+        yield _sentence(could[0], comparison.differences[0].verdict)
         return
     for measure in dict.fromkeys(effect.measure for effect in could):
         names = [
@@ -127,14 +133,17 @@ def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _sentence(effect: UnjudgedEffect) -> str:
+def _sentence(effect: UnjudgedEffect, verdict: str) -> str:
     if effect.verdict_change == "cannot":
         return "Unjudged documents cannot change this verdict."
     if effect.verdict_change == "not known":
         return "Whether unjudged documents could change this verdict is not known."
     ends = ""
     if effect.low is not None and effect.high is not None:
-        ends = f" (worst cases: {signed_text(effect.low)} and {signed_text(effect.high)})"
+        low, high = signed_text(effect.low), signed_text(effect.high)
+        ends = f": judged, they could move the difference to between {low} and {high}"
+        if verdict in ("better", "worse") and effect.low * effect.high > 0:
+            ends += ", where it need not be significant"
     return f"Unjudged documents could change this verdict{ends}."
 
 

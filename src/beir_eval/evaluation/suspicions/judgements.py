@@ -145,9 +145,9 @@ def _deep_learning_grades(
         yield Suspicion(
             code="deep-learning-grades",
             fact=(
-                f"{count:,} of {len(grades):,} passages have grade 1, of grades up to 3; they "
-                f"count as relevant in {_listed(without_threshold)}, and not in the results of "
-                "the TREC Deep Learning tracks"
+                f"{count:,} of {len(grades):,} judgements have grade 1 on a scale up to 3. "
+                f"They count as relevant in {_listed(without_threshold)}, but not in the TREC Deep "
+                "Learning tracks"
             ),
             count=count,
             total=len(grades),
