@@ -113,7 +113,7 @@ def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hie
     assert text.startswith(comparison.verdict_sentences()[0][0])
     assert comparison.to_table().text() in text
     assert (
-        f"p accounts for the sample of {sample} only, not for noise of training or repeats" in text
+        f"p accounts for the sampling of {sample}, but not for noise of training or repeats" in text
     )
 
 

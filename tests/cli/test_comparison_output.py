@@ -92,7 +92,7 @@ def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
 
 def test_how_many_verdicts_unjudged_documents_could_change_is_always_said(files):
     output = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
-    assert "Unjudged documents could change this verdict: judged, they could move " in " ".join(
+    assert "Unjudged documents could change this verdict: if judged, they could move " in " ".join(
         output.split()
     )
 
@@ -127,4 +127,4 @@ def test_detail_says_each_sentence_once_and_the_method_too(files):
     text = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500", "--detail").stdout
     method = text.partition("\nMethod\n\n")[2]
     assert "500 random sign vectors" in method
-    assert " ".join(text.split()).count("p accounts for the sample of") == 1
+    assert " ".join(text.split()).count("p accounts for the sampling of") == 1

@@ -17,7 +17,10 @@ SECOND = {"x": 3.0, "d": 2.0}
 PARTIAL = dict.fromkeys(list(QRELS)[:6], FIRST)
 WHOLE = dict.fromkeys(QRELS, SECOND)
 WHERE = "over the 6 of 24 queries that all systems have"
-VERDICTS = f"MRR: whole is better than partial\nMRR, {WHERE}: whole is worse than partial\n"
+VERDICTS = (
+    "MRR, over all 24 queries: whole is better than partial\n"
+    f"MRR, {WHERE}: whole is worse than partial\n"
+)
 
 
 @pytest.fixture

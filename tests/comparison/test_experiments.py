@@ -29,7 +29,7 @@ def test_each_measure_has_a_row_for_low_usual_and_high_spreads():
         assert row.detectable == minimum_detectable_difference(row.sd, 50)
         assert row.equal_within == detectable_equality(row.sd, 50)
     assert result.smallest_margin == smallest_margin(50)
-    assert "no margin below 0.058" in " ".join(result.notes())
+    assert "it cannot be below 0.058" in " ".join(result.notes())
 
 
 def test_every_spread_is_of_a_measure_that_exists_and_increases():
@@ -78,7 +78,10 @@ def test_exactly_the_fewest_queries_can_show_a_difference_and_one_less_cannot(al
     )
     assert enough.fewest_differing == too_few.fewest_differing == fewest
     assert enough.rows[0].detectable == minimum_detectable_difference(0.1, fewest, alpha=alpha)
-    assert f"If the systems differ on fewer than {fewest} queries, none can be" in enough.notes()[1]
+    assert (
+        f"If the systems differ on fewer than {fewest} queries, no difference can be"
+        in enough.notes()[1]
+    )
     assert too_few.rows[0].detectable is None
     assert too_few.notes()[1].startswith("no difference can be significant")
 

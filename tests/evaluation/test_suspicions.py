@@ -95,6 +95,18 @@ def pool(grades, best_first):
     return qrels, run
 
 
+def with_unjudged(qrels, run, *, every):
+    """Return a run with one unjudged document before every so many of a run."""
+    mixed = {}
+    for query, scores in run.items():
+        ranked = sorted(scores, key=scores.get, reverse=True)
+        unjudged = [doc for doc in CORPUS if doc not in qrels[query]]
+        for number in range(0, len(ranked), every - 1):
+            ranked.insert(number + number // (every - 1), unjudged[number])
+        mixed[query] = {doc: float(-number) for number, doc in enumerate(ranked)}
+    return mixed
+
+
 RIGHT = scored(RANKINGS)
 MISTAKES = {
     "negated": (every(1, lambda docs: {d: -s for d, s in docs.items()}, RIGHT), "ascending-scores"),
@@ -226,8 +238,8 @@ def test_ids_that_went_through_floats_of_32_bits_are_named():
         ((2, 1, 0), False, ["inverted-grades"]),
         ((0, 1, 2), True, ["inverted-grades"]),
         ((1, 0), True, []),
-        ((2, 1), True, []),
-        ((3, 2, 1), True, []),
+        ((2, 1), True, ["grades-without-zero"]),
+        ((3, 2, 1), True, ["grades-without-zero"]),
         ((4, 3, 2, 1), True, ["grades-without-zero"]),
     ],
 )
@@ -235,6 +247,12 @@ def test_scales_of_deep_pools_begin_at_0_and_the_highest_grade_is_the_best(
     grades, best_first, codes
 ):
     assert codes_of(*pool(grades, best_first)) == codes
+
+
+def test_of_two_or_three_grades_the_lowest_may_be_relevant_where_other_documents_are_found_too():
+    qrels, run = pool((2, 1), best_first=True)
+    assert codes_of(qrels, with_unjudged(qrels, run, every=10)) == ["grades-without-zero"]
+    assert codes_of(qrels, with_unjudged(qrels, run, every=5)) == []
 
 
 def test_grades_that_count_the_lines_are_named():

@@ -64,8 +64,7 @@ def chance_notes(comparison: Comparison) -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    noise = _noise_text(comparison)
-    yield chance_sentence(covered, others) + (f". {noise}" if noise else "")
+    yield chance_sentence(covered, others) + _noise_text(comparison)
     yield from _choice_notes(comparison)
 
 
@@ -73,11 +72,11 @@ def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
     """Return what p accounts for, and what not.
 
     >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
-    'p accounts for the sample of 43 queries only, not for training noise or repeated looks'
+    'p accounts for the sampling of 43 queries, but not for training noise or repeated looks'
     """
     *first, last = others
     listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
-    return f"p accounts for the sample of {' and '.join(covered)} only, not for {listed}"
+    return f"p accounts for the sampling of {' and '.join(covered)}, but not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:
@@ -216,15 +215,16 @@ def _noise_text(comparison: Comparison) -> str:
     if not decided:
         return ""
     weakest = max(decided, key=lambda pair: pair.p_corrected)
-    verdict = "this verdict"
+    if comparison.baseline is None and weakest.verdict == "worse":
+        weakest = weakest.reversed()
+    which = "this difference"
     if len(decided) > 1:
-        measure = f", {weakest.measure}" if len(comparison.measures) > 1 else ""
-        against = f" against {weakest.against}" if comparison.baseline is None else ""
-        verdict = f"the least certain verdict, on {weakest.system}{against}{measure}"
-    noise = f"A seed-to-seed SD of {weakest.noise_to_undo:.2g}"
+        measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
+        which = f"{weakest.system} vs {weakest.against}{measure}"
+    size = f"a seed-to-seed SD of {weakest.noise_to_undo:.2g} in the means"
     if not weakest.noise_to_undo:
-        noise = "Any noise of training"
-    return f"{noise} would overturn {verdict}"
+        size = "any seed-to-seed SD"
+    return f". With {size}, {which} would no longer be significant"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

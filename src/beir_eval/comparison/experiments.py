@@ -154,12 +154,13 @@ class ExperimentPower(Shown, Saved):
             yield (
                 f"detectable: a true difference of this size is significant in {self.power:.0%} of "
                 f"such experiments. If the systems differ on fewer than {self.fewest_differing} "
-                "queries, none can be"
+                "queries, no "
+                "difference can be significant"
             )
         yield (
-            "equal within: if two systems are truly equal, the smallest margin at which "
-            f"{self.power:.0%} of such experiments call them equal. So few queries show no margin "
-            f"below {self.smallest_margin:.3f}, for a measure from 0 to 1"
+            f"equal within: the smallest margin for which {self.power:.0%} of such experiments "
+            f"show that two truly equal systems are equal. With {self.num_queries:,} queries it "
+            f"cannot be below {self.smallest_margin:.3f}, for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE

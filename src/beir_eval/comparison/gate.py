@@ -551,11 +551,10 @@ class _Rules(NamedTuple):
         low, high = test.low, math.inf
         if not scale.higher_is_better:
             low, high = -high, -low
-        verdict = "it loses less than" if test.non_inferior else "it may lose"
-        or_more = "" if test.non_inferior else " or more"
+        verdict = "ruled out" if test.non_inferior else "not ruled out"
         sentence = (
-            f"({num_queries:,} queries{self._sample_text(scores)}): {verdict} {margin:g}{or_more} "
-            f"(one-sided p {p_text(test.p)}, level {self.alpha:g}, by "
+            f"({num_queries:,} queries{self._sample_text(scores)}): a loss of {margin:g} or more "
+            f"is {verdict} (one-sided p {p_text(test.p)}, level {self.alpha:g}, "
         )
         outcome = "passed" if test.non_inferior else "failed"
         least = None
@@ -563,11 +562,11 @@ class _Rules(NamedTuple):
         corrected = "" if choice is None else f", corrected for {choice} candidates"
         if score_range is None:
             sentence += (
-                "the t test alone, which overlooks rare large losses: the measure has no "
+                "by the t test alone, which overlooks rare large losses: the measure has no "
                 f"bounds{corrected})"
             )
         else:
-            sentence += f"Gaffke's bound and the t test{corrected})"
+            sentence += f"the larger p of Gaffke's bound and the t test{corrected})"
             least = smallest_margin(
                 test.num_queries,
                 alpha=test.alpha,
@@ -577,7 +576,7 @@ class _Rules(NamedTuple):
             if not test.non_inferior and margin < least:
                 _, p_loss = self._test_of_loss(scores)
                 if is_at_most(np.array(p_loss), self.alpha):
-                    sentence += f". By a one-sided test it is worse (p {p_text(p_loss)})"
+                    sentence += f". A one-sided test for any loss gives p {p_text(p_loss)}"
                 else:
                     outcome = "undecidable"
                     sentence += (

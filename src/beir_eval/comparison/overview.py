@@ -10,6 +10,7 @@ from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.likeness import likeness_table
+from beir_eval.comparison.records import DEFAULT_MARGIN
 from beir_eval.comparison.tables import (
     evidence_table,
     has_letters,
@@ -84,13 +85,23 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
     return Document(
         heading="Comparison",
         warnings=warnings_of(comparison.coverage),
-        sentences=[*headlines(comparison), *common_headlines(comparison)],
+        sentences=[
+            *headlines(comparison, _all_queries_text(comparison)),
+            *common_headlines(comparison),
+        ],
         tables=_made(tables),
         notes=[_ended(sentence.text) for sentence in ranked if sentence in kept],
         details=lambda: _details(
             comparison, {sentence.text for sentence in kept}, has_all_pairs=has_all_pairs
         ),
     )
+
+
+def _all_queries_text(comparison: Comparison) -> str:
+    """Return that a verdict is over all queries, where another one is over some of them."""
+    if comparison.on_common_queries is None:
+        return ""
+    return f", over all {len(comparison.query_ids):,} queries"
 
 
 def shows_all_pairs(comparison: Comparison) -> bool:
@@ -344,6 +355,8 @@ def _interval_sentences(comparison: Comparison) -> Iterator[str]:
             yield f"p is not corrected for {number} comparisons{each}"
         else:
             what = "Intervals and p are" if _is_of_test(comparison) else "p is"
+            if not shows_all_pairs(comparison):
+                what = "Significance is"
             yield f"{what} corrected for {number} comparisons{each} ({settings.correction})"
     if not _is_of_test(comparison):
         yield "The intervals are not of the test: an interval and its verdict may disagree"
@@ -356,7 +369,8 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
         if has_letters(comparison):
             yield "A letter behind a mean: significantly better than the system with that letter"
         else:
-            yield ">n behind a mean: significantly better than the systems with rank n"
+            last = len(comparison.systems)
+            yield f">{last} behind a mean: significantly better than system {last}"
 
 
 def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
@@ -411,13 +425,14 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"detecting {margin:g} (the margin) would take {queries_text(pair)} {unit}"
+        which = "the default margin" if margin == DEFAULT_MARGIN else "the margin"
+        would = f"detecting {margin:g} ({which}) would take {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"detecting {margin:g} (the margin) may take more repeats, not only more {unit}"
+            would = f"detecting {margin:g} ({which}) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
             f"{of_measure}With {queries}{repeats}, the smallest true difference detected 80% of "
-            f"the time is roughly {_detectable_text([pair])}; {would}"
+            f"the time is estimated at {_detectable_text([pair])}; {would}"
         )
         return
     sizes, depending = [], ""
@@ -430,12 +445,11 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             depending = depending or (", depending on the pair" if len(known) > 1 else "")
     if sizes:
         notes = [pair.power_note for pair in undecided if pair.detectable is None]
-        few = (
-            ", which differ on too few queries" if all("too few" in note for note in notes) else ""
-        )
-        others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{few})"
+        has_reason = all("too few" in note for note in notes)
+        reason = ", because these differ on too few queries" if has_reason else ""
+        others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{reason})"
         yield (
-            f"With {queries}, the smallest true difference detected 80% of the time is roughly "
+            f"The smallest true difference detected 80% of the time is estimated at "
             f"{', '.join(sizes)}{depending}{others * bool(notes)}"
         )
 

@@ -237,8 +237,8 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         yield (
             f"{_quantity(counted.tied_documents, 'judged document')} in "
             f"{_quantity(counted.tied_queries, 'query')} "
-            f"{'has a tied score' if counted.tied_documents == 1 else 'have tied scores'}, "
-            f"ordered by ties='{settings.ties}'"
+            f"{'ties' if counted.tied_documents == 1 else 'tie'} with other documents; ties are "
+            f"broken by ties='{settings.ties}'"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"

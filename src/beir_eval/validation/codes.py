@@ -174,7 +174,10 @@ _CODES = (
     FindingCode(
         code="grades-without-zero",
         level="warning",
-        meaning="50 judgements a query or more, of four grades or more, and none of grade 0",
+        meaning=(
+            "50 judgements a query or more, none of grade 0, and four grades or more, or nearly "
+            "all first documents judged"
+        ),
         consequence="All of them count as relevant in MAP, Recall, Precision and MRR.",
         remedy=f"{REMEDIES['grades-without-zero']}.",
     ),

@@ -49,7 +49,7 @@ def test_a_printed_curve_has_conclusions_means_and_which_chance_is_in_p():
     assert text.startswith(f"{MEASURE}: step ")
     assert result.to_table().text().replace("\x1b", "\\x1b") in text
     assert "\x1b" not in text
-    for words in ("the sample of queries", "not for noise of training"):
+    for words in ("the sampling of queries", "not for noise of training"):
         assert words in text
 
 

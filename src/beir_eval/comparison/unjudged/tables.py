@@ -60,7 +60,12 @@ def unjudged_summary(comparison: Comparison) -> str:
     number, could, unknown = len(changes), changes.count("could"), changes.count("not known")
     if unknown == number:
         return "Whether unjudged documents could change these verdicts is not known."
-    cannot = number - could - unknown
+    which = f"{number - unknown} of {number}" if unknown else f"any of the {number}"
+    if not could:
+        others = f"; for the other {unknown} this is not known" if unknown else ""
+        return f"Unjudged documents cannot change {which} verdicts{others}."
+    everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
+    which = everything if could == number else f"{could} of {number}"
     counts = {
         measure: sum(effect.verdict_change == "could" for effect in of_measure)
         for measure in comparison.measures
@@ -68,18 +73,8 @@ def unjudged_summary(comparison: Comparison) -> str:
     }
     listed = ", ".join(f"{count} on {measure}" for measure, count in counts.items())
     by_measure = f" ({listed})" if len(set(counts.values())) > 1 else ""
-    if unknown:
-        parts = [f"{could} could change{by_measure}"] if could else []
-        parts += [f"{cannot} cannot{'' if could else ' change'}"] if cannot else []
-        is_unknown = "is not known" if unknown == 1 else "are not known"
-        return (
-            f"Unjudged documents: of {number} verdicts, {', '.join(parts)}, {unknown} {is_unknown}."
-        )
-    if not could:
-        return f"Unjudged documents cannot change any of the {number} verdicts."
-    everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
-    which = everything if could == number else f"{could} of {number}"
-    return f"Unjudged documents could change {which} verdicts{by_measure}."
+    others = f"; for {unknown} more this is not known" if unknown else ""
+    return f"Unjudged documents could change {which} verdicts{by_measure}{others}."
 
 
 def unjudged_notes(comparison: Comparison) -> Iterator[str]:
@@ -141,9 +136,9 @@ def _sentence(effect: UnjudgedEffect, verdict: str) -> str:
     ends = ""
     if effect.low is not None and effect.high is not None:
         low, high = signed_text(effect.low), signed_text(effect.high)
-        ends = f": judged, they could move the difference to between {low} and {high}"
+        ends = f": if judged, they could move the difference to anywhere from {low} to {high}"
         if verdict in ("better", "worse") and effect.low * effect.high > 0:
-            ends += ", where it need not be significant"
+            ends += ", where it might not be significant"
     return f"Unjudged documents could change this verdict{ends}."
 
 

@@ -11,7 +11,7 @@ from beir_eval.evaluation.suspicions.rankings import (
     rankings_without_judged,
     same_ranking,
 )
-from beir_eval.evaluation.suspicions.relative_ranks import inverted_grades, relative_ranks
+from beir_eval.evaluation.suspicions.relative_ranks import relative_ranks, suspicions_of_grades
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def suspicions_of_run(
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
     return (
         *about_scores,
-        *inverted_grades(qrels, matrix),
+        *suspicions_of_grades(qrels, matrix),
         *spellings(qrels, sample),
         *about_rankings,
     )
