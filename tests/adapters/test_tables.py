@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from beir_eval import Qrels, Run, read_qrels, read_run
-from beir_eval.errors import BeirEvalWarning, FileFormatError
+from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
 
 PYTERRIER = {
     "qid": ["q1", "q1", "q2"],
@@ -101,6 +101,26 @@ def test_dataframes_are_read_by_the_same_names():
     assert Run.from_dataframe(frame).as_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
     frame = pl.DataFrame({"query": ["q1"], "document": ["d1"], "judgement": [2]})
     assert Qrels.from_dataframe(frame).as_dict() == {"q1": {"d1": 2.0}}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "frame"])
+def test_of_two_scores_one_must_be_stated(tmp_path, kind):
+    """The score of a retriever may stand beside that of a re-ranker."""
+    row = {"query_id": "q1", "doc_id": "d1", "score": 1.5, "rerank_score": 0.25, "max_score": 1.5}
+    frame, path = pl.DataFrame([row]), tmp_path / f"run.{kind}"
+    if kind == "frame":
+        with pytest.raises(InputError, match="several columns that could be score"):
+            Run.from_dataframe(frame)
+        assert Run.from_dataframe(frame, score="score").as_dict() == {"q1": {"d1": 1.5}}
+        return
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[kind](
+        path
+    )
+    with pytest.raises(InputError, match=r"several .*'score'(,| and) 'rerank_score'"):
+        read_run(path)
+    for name in ("score", "rerank_score"):
+        run = read_run(path, columns={"score": name})
+        assert run.as_dict() == {"q1": {"d1": row[name]}}
 
 
 def test_a_usual_name_takes_precedence_over_any_other_name(tmp_path):

@@ -6,13 +6,14 @@ from typing import Annotated, ClassVar
 
 import pytest
 
+from beir_eval import evaluate
 from beir_eval.core.saved import (
     WITHOUT_UNSET,
     Saved,
     require_all_fields,
     stated_settings,
 )
-from beir_eval.errors import ResultError
+from beir_eval.errors import InputError, ResultError
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,11 @@ def test_a_setting_that_few_use_is_written_only_if_it_is_set(tmp_path):
         assert RareRecord.load(tmp_path / "record.json") == record
         if options is not None:
             assert stated_settings(options) == stated
+
+
+@pytest.mark.parametrize("name", ["report.html", "means.md", "table.TEX", "scores.csv.gz"])
+def test_a_name_of_another_format_is_refused_with_what_writes_it(tmp_path, name):
+    result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["MRR"])
+    with pytest.raises(InputError, match=r"save writes JSON.*write_report\(path, result\)"):
+        result.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -5,10 +5,12 @@ import random
 import unicodedata
 import warnings
 
+import polars as pl
 import pytest
 
 from beir_eval import BeirEvalWarning, Evaluator, compare_runs, evaluate, read_run
 from beir_eval.evaluation.suspicions.suspicion import REMEDIES, SuspicionCode
+from beir_eval.validation import validate
 
 QUERIES = [f"q{number:02}" for number in range(40)]
 _RANDOM = random.Random(3)
@@ -331,6 +333,40 @@ def test_the_ranks_of_a_file_are_compared_with_its_scores(tmp_path, line, code, 
     expected = [] if code is None else [code]
     assert codes_of(JUDGED, read_run(path)) == expected
     assert codes_of(JUDGED, read_run(path), order="given") == []
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("score", "code"), [(lambda n: -n, None), (lambda n: n * 7 % 23, "ranks-against-scores")]
+)
+def test_the_ranks_of_a_table_are_compared_with_its_scores(tmp_path, kind, score, code):
+    """As where a re-ranker gives ranks beside the scores of the retriever."""
+    rows = [
+        {"query_id": query, "doc_id": doc, "rank": number, "score": float(score(number))}
+        for query, docs in RANKINGS.items()
+        for number, doc in enumerate(docs, start=1)
+    ]
+    path, frame = tmp_path / f"run.{kind}", pl.DataFrame(rows)
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[kind](
+        path
+    )
+    expected = [] if code is None else [code]
+    assert codes_of(JUDGED, read_run(path)) == expected
+    found = {finding.code for finding in validate(JUDGED, path).findings}
+    assert found.intersection({"ranks-against-scores"}) == set(expected)
+
+
+def test_of_a_run_without_scores_relevant_documents_that_come_last_are_named(tmp_path):
+    """As of whole scores in ascending order, which three columns show as ranks."""
+    path = tmp_path / "run.tsv"
+    for step, expected in ((1, []), (-1, ["relevant-ranked-last"])):
+        lines = [
+            f"{query}\t{doc}\t{number}\n"
+            for query, docs in RANKINGS.items()
+            for number, doc in enumerate(docs[::step], start=1)
+        ]
+        path.write_text("".join(lines))
+        assert codes_of(JUDGED, read_run(path)) == expected
 
 
 def test_a_warning_is_given_by_every_way_and_stands_in_every_output():

@@ -112,6 +112,23 @@ def one_key(pairs, names):
     return keys.pop() if keys else None
 
 
+def other_scores(names):
+    """Return the indices of what is called a score, but for the highest or lowest of a query."""
+    forms = [re.sub("[- ]", "_", name.lower()) for name in names]
+    return [
+        index
+        for index, form in enumerate(forms)
+        if form.endswith("_score") and form not in ("max_score", "min_score")
+    ]
+
+
+def score_key(record):
+    key = one_key(record, SCORE_KEYS)
+    if key is not None and other_scores([name for name, _ in record]):
+        raise Refused(key)
+    return key
+
+
 def columns_of(text):
     """Yield the fields of each line, which ASCII white space separates."""
     for line in text.split("\n"):
@@ -123,6 +140,8 @@ def columns_called(header, keys):
     """Return the indices of the columns of a table with one of the names."""
     for names in (keys, OTHER_KEYS[keys]):
         if matches := [index for index, name in enumerate(header) if name in names]:
+            if keys == SCORE_KEYS:
+                matches += [index for index in other_scores(header) if index not in matches]
             is_pyterrier = keys == DOC_KEYS and {"qid", "docid", "docno"} <= set(header)
             return [index for index in matches if not is_pyterrier or header[index] != "docid"]
     return []
@@ -299,7 +318,7 @@ def document_key(record, others):
 def document_with_score(record, query_key):
     others = [pair for pair in record if pair[0] != query_key]
     doc_key = document_key(record, others)
-    return id_of(record.get(doc_key)), finite(record.get(one_key(record, SCORE_KEYS)))
+    return id_of(record.get(doc_key)), finite(record.get(score_key(record)))
 
 
 def qrels_of(data):

@@ -15,6 +15,8 @@ from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
 #: How many lines are looked at for ranks.
 _MOST_RANKS = 1_000
+#: The formats of runs that may list ranks beside scores.
+_FORMATS_WITH_RANKS = ("trec", "msmarco", "csv", "jsonl", "parquet")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -253,9 +255,12 @@ def ranks_in_content(
         columns: the names of columns, as for ``read_run``.
         only_head: whether to read whole lines of the first bytes of the file only.
     """
-    if RUN_FORMATS.choose(content, stated, columns).name in ("trec", "msmarco"):
-        read = load("text_runs:rows_with_ranks", "reading a run file")
-        yield from read(content.whole_lines_of_head() if only_head else content)
+    file_format = RUN_FORMATS.choose(content, stated, columns)
+    module = file_format.read.partition(":")[0]
+    if file_format.name in _FORMATS_WITH_RANKS:
+        read = load(f"{module}:rows_with_ranks", "reading a run file")
+        part = content.whole_lines_of_head() if only_head and module != "parquet" else content
+        yield from read(part, columns) if file_format.has_columns else read(part)
 
 
 def stated_ranks_of(

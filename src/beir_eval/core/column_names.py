@@ -55,6 +55,10 @@ OTHER_NAMES: Mapping[str, Sequence[str]] = {
 }
 #: The columns of the tables of runs, and of those of judgements.
 RUN_ROLES, QRELS_ROLES = ("query_id", "doc_id", "score"), ("query_id", "doc_id", "grade")
+#: The name of a column of ranks beside scores.
+RANK_NAMES = ("rank",)
+#: Columns that are called a score and rank nothing: the highest score of each query.
+_NO_SCORES = ("max_score", "min_score")
 #: What PyTerrier calls its columns of queries, row numbers of documents, and document ids.
 _PYTERRIER_QUERY, _PYTERRIER_ROW, _PYTERRIER_DOC = "qid", "docid", "docno"
 
@@ -71,9 +75,10 @@ def matching_names(names: Iterable[str], usual: Sequence[str]) -> list[str]:
 def columns_of_role(names: Iterable[str], role: str) -> list[str]:
     """Return those ``names`` of the columns of a table that may be the column of a role.
 
-    These are the usual names of the role, or if there are none, the other names. In the tables of
-    PyTerrier, which have the columns qid, docid and docno, docno is the document id, and docid a
-    row number of the index.
+    These are the usual names of the role, or if there are none, the other names. Beside a score,
+    other ones may be it too, such as "rerank_score": the names do not say which of them ranks. In
+    the tables of PyTerrier, which have the columns qid, docid and docno, docno is the document id,
+    and docid a row number of the index.
 
     Args:
         names: the names of all columns.
@@ -83,15 +88,25 @@ def columns_of_role(names: Iterable[str], role: str) -> list[str]:
     ['docno']
     >>> columns_of_role(["qid", "docid", "score"], "doc_id")
     ['docid']
+    >>> columns_of_role(["qid", "docid", "score", "rerank_score"], "score")
+    ['score', 'rerank_score']
     """
     available = list(names)
     matches = matching_names(available, USUAL_NAMES[role]) or matching_names(
         available, OTHER_NAMES[role]
     )
+    if role == SCORE and matches:
+        matches = [name for name in available if name in matches or _is_called_score(name)]
     forms = set(map(_usual_form, available))
     if {_PYTERRIER_QUERY, _PYTERRIER_ROW, _PYTERRIER_DOC} <= forms:
         return [name for name in matches if _usual_form(name) != _PYTERRIER_ROW]
     return matches
+
+
+def _is_called_score(name: str) -> bool:
+    """Return whether a name is that of a particular score, such as "rerank_score"."""
+    form = _usual_form(name)
+    return form.endswith("_score") and form not in _NO_SCORES
 
 
 def _usual_form(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import Field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
@@ -19,12 +20,11 @@ from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.file_kinds import kind_of_json, kind_of_text
-from beir_eval.core.files import FileContent
+from beir_eval.core.files import FileContent, plain_name
 from beir_eval.core.paths import as_path
-from beir_eval.errors import MAX_IDS_SHOWN, ResultError
+from beir_eval.errors import MAX_IDS_SHOWN, InputError, ResultError
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Self
 
     from _typeshed import DataclassInstance
@@ -33,6 +33,8 @@ FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 SCHEMA_VERSION = 1
 
 
+#: Endings of files that are not JSON: who names one expects another output.
+_OTHER_ENDINGS = frozenset({".html", ".htm", ".md", ".tex", ".csv", ".tsv", ".xml", ".parquet"})
 #: Methods of pydantic 1 that ``BaseModel`` still has. They are not needed here, and "dict", "json"
 #: and "copy" would look like methods of a result.
 _DEPRECATED = frozenset(
@@ -119,11 +121,18 @@ class Saved(BaseModel):
 
         Raises:
             ResultError: the record contains text that is not valid Unicode.
-            InputError: ``path`` is neither text nor a path, or contains a zero byte.
+            InputError: ``path`` is neither text nor a path, contains a zero byte, or has the ending
+                of another format, such as .html.
             MissingExtraError: a .zst file without the package zstandard.
             OSError: the file cannot be written.
         """
         target = as_path(path)
+        if Path(plain_name(target)).suffix.lower() in _OTHER_ENDINGS:
+            msg = (
+                f"{path}: save writes JSON, so the name must end in .json, for example. A report: "
+                "write_report(path, result); texts: to_markdown(), to_latex(), to_csv()"
+            )
+            raise InputError(msg)
         try:
             content = self.model_dump_json()
             if "\ufffd" in content:  # what pydantic writes for a surrogate in a key

@@ -269,8 +269,8 @@ _CODES = (
     FindingCode(
         code="relevant-ranked-last",
         level="warning",
-        meaning="relevant documents tend to have the lowest scores of their rankings",
-        consequence="Higher scores are better, so such scores may be distances.",
+        meaning="relevant documents tend to be the last of their rankings",
+        consequence="Higher scores and lower ranks are better: they may be the other way round.",
         remedy=f"{REMEDIES['relevant-ranked-last']}.",
     ),
     FindingCode(

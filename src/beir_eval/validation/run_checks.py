@@ -12,7 +12,11 @@ from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.spellings import nearly_equal
-from beir_eval.evaluation.suspicions.relative_ranks import relative_ranks, suspicions_of_grades
+from beir_eval.evaluation.suspicions.relative_ranks import (
+    relative_ranks,
+    relevant_last,
+    suspicions_of_grades,
+)
 from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
@@ -182,9 +186,12 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
     Document ids in two spellings are compared elsewhere, each with each.
     """
     matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
-    if sample.scores is not None:
-        about_scores = suspicions_of_scores(sample, relative_ranks(matrix), is_thorough=True)
-        yield from findings_of(system.name, about_scores)
+    ranks = relative_ranks(matrix)
+    if sample.scores is None:
+        about_scores = relevant_last(ranks, is_thorough=True, has_scores=False)
+    else:
+        about_scores = suspicions_of_scores(sample, ranks, is_thorough=True)
+    yield from findings_of(system.name, about_scores)
     yield from findings_of(system.name, suspicions_of_grades(qrels, matrix))
     yield from findings_of(system.name, suspicions_of_rankings(qrels, matrix, sample))
 

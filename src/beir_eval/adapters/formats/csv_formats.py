@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
@@ -20,7 +21,13 @@ from beir_eval.adapters.formats.text_lines import (
     is_beir_header,
 )
 from beir_eval.adapters.formats.text_qrels import grade_text
-from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role, matching_names
+from beir_eval.core.column_names import (
+    NO_COLUMNS,
+    RANK_NAMES,
+    USUAL_NAMES,
+    columns_of_role,
+    matching_names,
+)
 from beir_eval.core.files import is_number, read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -70,6 +77,27 @@ def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qre
     return Qrels.from_columns(*_read_columns(content, "grade", columns))
 
 
+def rows_with_ranks(
+    content: FileContent, columns: StatedColumns = NO_COLUMNS
+) -> Iterator[tuple[str, str, float]]:
+    """Yield (query, rank, score) of the lines of a valid run with a column of ranks.
+
+    The content may be the first lines of the file: a cell that goes on behind them ends it.
+    """
+    _, names, rows = _read_header(content, columns)
+    ranks = matching_names(names, RANK_NAMES)
+    if len(ranks) != 1:
+        return
+    query, score = (_index_of(names, role, columns) for role in ("query_id", "score"))
+    with suppress(FileFormatError):
+        for number, row in rows:
+            yield (
+                row[query],
+                row[names.index(ranks[0])],
+                read_number(content.path, number, "score", row[score]),
+            )
+
+
 def write_run(rankings: Sequence[tuple[str, Sequence[str], Floats]], _tag: str) -> bytes:
     """Return the bytes of format "csv": the columns query_id, doc_id, score.
 
@@ -114,13 +142,7 @@ def _read_columns(
     Raises:
         FileFormatError: as ``read_run``.
     """
-    line = first_line_of(content)[1]
-    delimiter = header_delimiter(line, columns) or max(
-        DELIMITERS, key=lambda mark: line.count(mark.encode())
-    )
-    rows = _rows(content, delimiter)
-    number, header = next(rows, (1, [""]))
-    names = [name.strip(ASCII_BLANKS) for name in header]
+    number, names, rows = _read_header(content, columns)
     roles = ("query_id", "doc_id", role)
     try:
         query, doc = (_index_of(names, role, columns) for role in roles[:2])
@@ -138,8 +160,8 @@ def _read_columns(
     docs: list[str] = []
     values: list[float] = []
     for number, row in rows:
-        if len(row) != len(header):
-            problem = f"{len(row)} columns, expected {len(header)}, as in the header"
+        if len(row) != len(names):
+            problem = f"{len(row)} columns, expected {len(names)}, as in the header"
             raise FileFormatError(content.path, problem, line=number)
         if not row[query] or not row[doc]:
             raise FileFormatError(content.path, "an id is empty", line=number)
@@ -149,6 +171,19 @@ def _read_columns(
     if not queries:
         raise FileFormatError(content.path, "there is no line below the header")
     return queries, docs, values
+
+
+def _read_header(
+    content: FileContent, columns: StatedColumns
+) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the number of the header's line, the names of the columns, and the rows below it."""
+    line = first_line_of(content)[1]
+    delimiter = header_delimiter(line, columns) or max(
+        DELIMITERS, key=lambda mark: line.count(mark.encode())
+    )
+    rows = _rows(content, delimiter)
+    number, header = next(rows, (1, [""]))
+    return number, [name.strip(ASCII_BLANKS) for name in header], rows
 
 
 def _number(content: FileContent, line: int, role: str, text: str) -> float:

@@ -14,6 +14,7 @@ from beir_eval.core.column_names import (
     GRADE_NAMES,
     NO_COLUMNS,
     QUERY_NAMES,
+    RANK_NAMES,
     SCORE_NAMES,
     columns_of_role,
     matching_names,
@@ -123,6 +124,20 @@ def read_jsonl_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) ->
         FileFormatError: a line is not JSON, or has another shape.
     """
     return _run_from_rankings(content, _jsonl_rankings(content, columns))
+
+
+def rows_with_ranks(
+    content: FileContent, columns: StatedColumns = NO_COLUMNS
+) -> Iterator[tuple[str, str, float]]:
+    """Yield (query, rank, score) of the lines of a valid run, each a document with its rank."""
+    for line, record in _read_records(content):
+        rank = _single_key(content, line, record, RANK_NAMES)
+        if rank is None:
+            return
+        _, query, pairs = _ranking_of(content, line, record, columns)
+        for _, score in pairs:
+            if score is not None:
+                yield str(query), str(record[rank]), float(score)
 
 
 def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:
@@ -364,24 +379,31 @@ def _jsonl_rankings(content: FileContent, columns: StatedColumns) -> Iterator[_R
     With a stated key of documents or scores, a line has a single one.
     """
     for line, record in _read_records(content):
-        query_key = _query_key(content, line, record, columns)
-        doc_key = _stated_key(content, line, record, columns, "doc_id")
-        score_key = _stated_key(content, line, record, columns, "score")
-        list_key = None
-        if doc_key is None and score_key is None:
-            list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
-        if list_key is None:
-            doc_key = doc_key or _doc_key(content, line, record, query_key)
-            score_key = score_key or _single_key(content, line, record, SCORE_NAMES)
-            if doc_key is None or score_key is None or record[score_key] is None:
-                _refuse_record(content, line, "docs (or doc_id and score)", record)
-            pairs = [(record[doc_key], record[score_key])]
-        else:
-            scores_key = _single_key(content, line, record, _SCORE_LIST_NAMES)
-            pairs = _document_pairs(
-                content, line, record[list_key], None if scores_key is None else record[scores_key]
-            )
-        yield line, record[query_key], _read_pairs(content, line, record[query_key], pairs)
+        yield _ranking_of(content, line, record, columns)
+
+
+def _ranking_of(
+    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns
+) -> _Ranking:
+    """Return the documents of a line."""
+    query_key = _query_key(content, line, record, columns)
+    doc_key = _stated_key(content, line, record, columns, "doc_id")
+    score_key = _stated_key(content, line, record, columns, "score")
+    list_key = None
+    if doc_key is None and score_key is None:
+        list_key = _single_key(content, line, record, _DOC_LIST_NAMES)
+    if list_key is None:
+        doc_key = doc_key or _doc_key(content, line, record, query_key)
+        score_key = score_key or _score_key(content, line, record)
+        if doc_key is None or score_key is None or record[score_key] is None:
+            _refuse_record(content, line, "docs (or doc_id and score)", record)
+        pairs = [(record[doc_key], record[score_key])]
+    else:
+        scores_key = _single_key(content, line, record, _SCORE_LIST_NAMES)
+        pairs = _document_pairs(
+            content, line, record[list_key], None if scores_key is None else record[scores_key]
+        )
+    return line, record[query_key], _read_pairs(content, line, record[query_key], pairs)
 
 
 def _read_pairs(
@@ -421,7 +443,7 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
     """Return (doc_id, score) of one document of a list; the score of a bare id is None."""
     if isinstance(document, dict):
         doc_key = _doc_key(content, line, document, None)
-        score_key = _single_key(content, line, document, SCORE_NAMES)
+        score_key = _score_key(content, line, document)
         if doc_key is None or score_key is None or document[score_key] is None:
             problem = f"a document must have an id and a score, but it has {first_few(document)}"
             raise FileFormatError(content.path, problem, line=line)
@@ -510,6 +532,23 @@ def _doc_key(
     return _single_key(content, line, other_fields, DOC_NAMES) or _single_key(
         content, line, other_fields, _ID_NAMES
     )
+
+
+def _score_key(content: FileContent, line: int, record: dict[str, Any]) -> str | None:
+    """Return the key of the score; None if there is none.
+
+    Raises:
+        FileFormatError: the record has several scores.
+    """
+    key = _single_key(content, line, record, SCORE_NAMES)
+    others = [name for name in record if name != key and "score" in name.lower()]
+    if key is not None and others and len(keys := columns_of_role(record, "score")) > 1:
+        problem = (
+            f"several fields could be the score: {first_few(keys)}; rename all but one, or name "
+            "one with columns= as score"
+        )
+        raise FileFormatError(content.path, problem, line=line)
+    return key
 
 
 def _stated_key(

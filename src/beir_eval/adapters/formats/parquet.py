@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
-from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES
+from beir_eval.core.column_names import (
+    NO_COLUMNS,
+    QRELS_ROLES,
+    RANK_NAMES,
+    RUN_ROLES,
+    matching_names,
+)
 from beir_eval.core.dataframes import choose_column
 from beir_eval.core.files import parquet_errors
 from beir_eval.core.qrels import Qrels
@@ -16,7 +22,7 @@ from beir_eval.core.run import Run
 from beir_eval.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.column_names import StatedColumns
@@ -35,6 +41,20 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     frame = _read(content)
     names = _names_of(frame.columns, RUN_ROLES, columns, "the run")
     return Run.from_dataframe(frame, **names)
+
+
+def rows_with_ranks(
+    content: FileContent, columns: StatedColumns = NO_COLUMNS
+) -> Iterator[tuple[str, str, float]]:
+    """Yield (query, rank, score) of the rows of a valid run with a column of ranks."""
+    available = list(pl.read_parquet_schema(content.source()))
+    ranks = matching_names(available, RANK_NAMES)
+    if len(ranks) == 1:
+        names = _names_of(available, RUN_ROLES, columns, "the run")
+        read = [names["query_id"], ranks[0], names["score"]]
+        frame = pl.read_parquet(content.source(), glob=False, columns=read)
+        for query, rank, score in frame.select(read).iter_rows():
+            yield str(query), str(rank), float(score)
 
 
 def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:

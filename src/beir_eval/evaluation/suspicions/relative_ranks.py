@@ -61,20 +61,31 @@ def _mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
     return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
 
 
-def relevant_last(known_ranks: Floats, *, is_thorough: bool) -> Iterator[Suspicion]:
-    """Yield a suspicion if relevant documents tend to have the lowest scores of their rankings."""
+def relevant_last(
+    known_ranks: Floats, *, is_thorough: bool, has_scores: bool = True
+) -> Iterator[Suspicion]:
+    """Yield a suspicion if relevant documents tend to be the last of their rankings.
+
+    Args:
+        known_ranks: what ``relative_ranks`` returns.
+        is_thorough: whether the spread of few queries is taken as it is.
+        has_scores: whether scores rank; else ranks do, or the order of the documents.
+    """
     known = known_ranks[~np.isnan(known_ranks)]
     if len(known) < LEAST_QUERIES:
         return
     # Of few queries the spread may be small by chance; that of a random rank is known.
     spread = max(float(known.std(ddof=1)), 0.0 if is_thorough else _SPREAD_OF_RANDOM_RANK)
     mean, error = float(known.mean()), spread / len(known) ** 0.5
+    last, best = "have the lowest scores of their rankings", "higher scores are better"
+    if not has_scores:
+        last, best = "be the last of their rankings", "rank 1 is the best"
     if mean > _RANKED_LAST and mean - 0.5 > STANDARD_ERRORS * error:
         yield Suspicion(
             code="relevant-ranked-last",
             fact=(
-                "relevant documents tend to have the lowest scores of their rankings: their mean "
-                f"rank is at {mean:.0%} of the length of the ranking, and higher scores are better"
+                f"relevant documents tend to {last}: their mean rank is at {mean:.0%} of the "
+                f"length of the ranking, and {best}"
             ),
             count=len(known),
             total=len(known_ranks),

@@ -11,7 +11,11 @@ from beir_eval.evaluation.suspicions.rankings import (
     rankings_without_judged,
     same_ranking,
 )
-from beir_eval.evaluation.suspicions.relative_ranks import relative_ranks, suspicions_of_grades
+from beir_eval.evaluation.suspicions.relative_ranks import (
+    relative_ranks,
+    relevant_last,
+    suspicions_of_grades,
+)
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 
 if TYPE_CHECKING:
@@ -48,7 +52,9 @@ def suspicions_of_run(
     if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
         return about_rankings
     about_scores: Iterable[Suspicion] = ()
-    if sample.scores is not None and settings.order == "score":
+    if sample.scores is None:
+        about_scores = relevant_last(relative_ranks(matrix), is_thorough=False, has_scores=False)
+    elif settings.order == "score":
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
     return (
         *about_scores,

@@ -59,7 +59,8 @@ REMEDIES: Mapping[SuspicionCode, str] = {
         "Write scores that descend with the rank; rankings without scores are read too"
     ),
     "relevant-ranked-last": (
-        "Negate distances, and give the parts of a ranking scores on one scale"
+        "Negate distances, list the best document first if there are no scores, and give the parts "
+        "of a ranking scores on one scale"
     ),
     "inverted-grades": "Check that the highest grade is the best one",
     "judgements-as-run": "Pass the rankings of a system as the run",
