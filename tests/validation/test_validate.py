@@ -103,6 +103,18 @@ IRREGULAR = {
     for number, query in enumerate(QUERIES)
 }
 
+
+def repeated_queries(num_queries, num_repeated):
+    """Return qrels and a run whose last queries are the first ones under other ids."""
+    ids = [f"q{number % (num_queries - num_repeated)}" for number in range(num_queries)]
+    qrels = {f"id{number}": {f"{name}-d3": 1} for number, name in enumerate(ids)}
+    run = {
+        f"id{number}": {f"{name}-d{rank}": -rank for rank in range(10)}
+        for number, name in enumerate(ids)
+    }
+    return qrels, run
+
+
 #: For each code: a call that shows the finding, a similar call that does not, and the count. A call
 #: is a function without arguments that returns the positional and the keyword arguments.
 CASES = {
@@ -283,6 +295,11 @@ CASES = {
         lambda: (QRELS, {query: {f"d{rank}": -rank for rank in range(30)} for query in QUERIES}),
         lambda: (QRELS, {query: {f"d{rank}": -rank for rank in range(9)} for query in QUERIES}),
         8,
+    ),
+    "same-queries": (
+        lambda: repeated_queries(12, 6),
+        lambda: repeated_queries(12, 5),
+        6,
     ),
     "shallow-rankings": (
         lambda: (QRELS, RUN, {"measures": ["MRR@3", "nDCG@6"]}),
@@ -788,6 +805,7 @@ def test_real_data_sets_have_true_findings_only(realdata):
                 ("repeated-documents", "kl_hybrid"),
                 ("rankings-of-other-queries", "kl_hybrid"),
                 ("same-ranking", "kl_hybrid"),
+                ("same-queries", "kl_hybrid"),
                 *(("tied-scores", name) for name in ("david_e5", "deng_base", "deng_e5")),
                 *(("judged-queries-missing", f"deng_{name}") for name in ("base", "e5", "sbert")),
             },

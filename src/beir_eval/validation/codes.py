@@ -309,6 +309,13 @@ _CODES = (
         remedy=f"{REMEDIES['same-ranking']}.",
     ),
     FindingCode(
+        code="same-queries",
+        level="warning",
+        meaning="many queries have the first documents and the judgements of another query",
+        consequence="Each counts, so that a p-value is too small.",
+        remedy=f"{REMEDIES['same-queries']}.",
+    ),
+    FindingCode(
         code="tied-scores",
         level="warning",
         meaning="at least 10% of the documents have the score of another one in their ranking",

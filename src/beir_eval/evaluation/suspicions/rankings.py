@@ -277,7 +277,7 @@ def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[S
 def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     """Yield a suspicion if queries with different relevant documents have the same ranking.
 
-    Queries that say the same in other words have the same relevant documents too.
+    Queries that say the same have the same relevant documents too: then a query counts twice.
     """
     rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
     num_rankings = 0
@@ -301,6 +301,25 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             count=count,
             total=num_rankings,
         )
+    repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
+    if repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
+        yield Suspicion(
+            code="same-queries",
+            fact=(
+                f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} "
+                "documents and all judgements of another one, and each counts in means and p"
+            ),
+            count=repeated,
+            total=num_rankings,
+        )
+
+
+def _num_repeated(qrels: Qrels, rows: Sequence[int]) -> int:
+    """Return how many of some queries have the judgements of an earlier one of them."""
+    judged = [
+        frozenset(qrels.grades_of_row(row).items()) for row in rows if len(rows) > 1 and row >= 0
+    ]
+    return len(judged) - len(set(judged))
 
 
 def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:

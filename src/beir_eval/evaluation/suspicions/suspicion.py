@@ -34,6 +34,7 @@ SuspicionCode = Literal[
     "rankings-of-other-queries",
     "rankings-without-judged",
     "same-ranking",
+    "same-queries",
 ]
 #: {code: what to do}, as sentences without the last full stop.
 REMEDIES: Mapping[SuspicionCode, str] = {
@@ -69,6 +70,9 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "rankings-of-other-queries": "Check that each ranking has the id of its query",
     "rankings-without-judged": "Check the document ids in the rankings of these queries",
     "same-ranking": "Check that the system searches for the text of each query",
+    "same-queries": (
+        "Leave repeated queries out, or compare with clusters= (--clusters) of related queries"
+    ),
 }
 #: What is about the judgements, whatever the run.
 _OF_QRELS = (
