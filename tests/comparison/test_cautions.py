@@ -31,6 +31,16 @@ def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
     assert "differences in nDCG@20, Precision@20 may come from depth" in sentence
 
 
+def test_unjudged_queries_of_all_runs_are_counted_unless_a_warning_counts_them():
+    runs = {name: dict.fromkeys([*QRELS, "x1", "x2"], ranking(10, name)) for name in "ab"}
+    sentence = "2 queries of the runs are not judged and left out."
+    assert sentence in str(compare_runs(QRELS, runs, "MRR"))
+    comparison = compare_runs(QRELS, runs | {"c": {"q00": ranking(10)}}, "MRR")
+    assert "not judged and" not in str(comparison)
+    runs["b"] = dict.fromkeys(QRELS, ranking(10, "b"))
+    assert sentence not in str(compare_runs(QRELS, runs, "MRR"))
+
+
 def test_of_rankings_of_which_the_longest_are_equal_the_mean_depth_counts():
     shallow = dict.fromkeys(QRELS, ranking(10)) | {"q00": ranking(20)}
     runs = {"shallow": shallow, "long": dict.fromkeys(QRELS, ranking(20))}

@@ -26,6 +26,7 @@ from beir_eval.measures.names import registered
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -112,6 +113,19 @@ def coverage_of(
                 )
             )
     return tuple(coverage)
+
+
+def ignored_queries(comparison: Comparison) -> Iterator[str]:
+    """Yield that queries of all runs are not judged, unless a warning on missing ones says so."""
+    counts = [
+        None if result.counted is None else result.counted.queries_not_judged
+        for result, *_ in comparison.results.values()
+    ]
+    missing = any(coverage.queries_missing for coverage in comparison.coverage)
+    if counts and not missing and (fewest := min(count or 0 for count in counts)):
+        are = "is" if fewest == 1 else "are"
+        queries = number_of(fewest, "query", "queries")
+        yield f"{queries} of the runs {are} not judged and left out"
 
 
 def deepest_rankings_of(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
-from beir_eval.comparison.coverage import warnings_of
+from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.records import DEFAULT_MARGIN
@@ -231,6 +231,7 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
         (1, changed_on_common_queries(comparison)),
         (0, {pair.note: None for pair in comparison.differences if pair.note}),
         (3, sources),
+        (5, ignored_queries(comparison)),
         (0, cautions),
         (2, _not_excluded_sentences(comparison)),
         (3, _interval_sentences(comparison)),
