@@ -412,6 +412,20 @@ def test_ids_that_nearly_match_name_the_difference_and_both_ids(change, differen
     assert finding.examples[0] == f"'q0-a' and {change('q0-a')!r}"
 
 
+@pytest.mark.parametrize("suffix", ["_0", "#c1"])
+def test_half_of_the_documents_with_the_id_of_a_chunk_are_named(suffix):
+    changed = {
+        query: {
+            f"{doc}{suffix}" if number == 0 else doc: score
+            for number, (doc, score) in enumerate(ranking.items())
+        }
+        for query, ranking in RUN.items()
+    }
+    assert findings_of((QRELS, RUN), "ids-nearly-match") == []
+    [finding] = findings_of((QRELS, changed), "ids-nearly-match")
+    assert finding.examples[0] == f"'q0-a' and 'q0-a{suffix}'"
+
+
 PREFIXED = [("doc:{}".format, "'doc:'"), ("D{}".format, "'D'"), ("ir_ds/".__add__, "'ir_ds/'")]
 
 

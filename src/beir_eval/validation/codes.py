@@ -206,7 +206,10 @@ _CODES = (
     FindingCode(
         code="ids-nearly-match",
         level="warning",
-        meaning="ids that differ in white space, case, zeros, encoding or a prefix only, or by 1",
+        meaning=(
+            "ids that differ in white space, case, zeros, encoding, a prefix or the part of a chunk "
+            "only, or by 1"
+        ),
         consequence="These queries or documents count as missing or unjudged.",
         remedy=f"{REMEDIES['ids-nearly-match']}.",
     ),

@@ -11,7 +11,7 @@ from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.evaluation.spellings import nearly_equal
+from beir_eval.evaluation.spellings import nearly_equal, nearly_equal_in_sample
 from beir_eval.evaluation.suspicions.relative_ranks import (
     relative_ranks,
     relevant_last,
@@ -62,14 +62,14 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
             "run few different, small, whole scores",
             count=1,
         )
-    yield from _check_matches(system, qrels)
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
+    yield from _check_matches(system, qrels, sample)
     yield from _check_content(system, sample, qrels)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
     yield from _check_depth(name, depth, measures)
 
 
-def _check_matches(system: RunInput, qrels: Qrels) -> Iterator[Finding]:
+def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     """Yield findings about the queries and documents that run and qrels share."""
     run, name = system.run, system.name
     rows = qrels.find_rows(run.query_ids)
@@ -117,10 +117,12 @@ def _check_matches(system: RunInput, qrels: Qrels) -> Iterator[Finding]:
         )
     pairs = nearly_equal(counted.queries_missing, not_judged)
     yield from check_spellings(name, "query", "the run", pairs)
-    yield from _check_documents(system, qrels, counted)
+    yield from _check_documents(system, qrels, counted, sample)
 
 
-def _check_documents(system: RunInput, qrels: Qrels, counted: Counted) -> Iterator[Finding]:
+def _check_documents(
+    system: RunInput, qrels: Qrels, counted: Counted, sample: RankingSample
+) -> Iterator[Finding]:
     """Yield findings about the documents of judged queries."""
     name = system.name
     num_documents = counted.documents_retrieved or 0
@@ -136,7 +138,7 @@ def _check_documents(system: RunInput, qrels: Qrels, counted: Counted) -> Iterat
             examples=[unmatched.examples()] if unmatched.qrels_ids else (),
         )
     else:
-        pairs = _nearly_judged(system, qrels)
+        pairs = list(_nearly_judged(system, qrels)) or nearly_equal_in_sample(qrels, sample)
         yield from check_spellings(name, "document", "the run", pairs)
     if counted.duplicates:
         yield Finding.from_code(
