@@ -207,8 +207,8 @@ _CODES = (
         code="ids-nearly-match",
         level="warning",
         meaning=(
-            "ids that differ in white space, case, zeros, encoding, a prefix or the part of a chunk "
-            "only, or by 1"
+            "ids that differ in white space, case, zeros, encoding, a prefix or the part of a "
+            "chunk only, or by 1"
         ),
         consequence="These queries or documents count as missing or unjudged.",
         remedy=f"{REMEDIES['ids-nearly-match']}.",

@@ -52,7 +52,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
         "Write the scores of the system, or state that the order is the ranking: order='given'"
     ),
     "tied-scores": (
-        "Write the scores of the system with all their digits, or compare ties='best' and "
+        "Write the scores with all their digits if they have more, or compare ties='best' and "
         "ties='worst'"
     ),
     "swapped-ranks-and-scores": "Write query, Q0, document, rank, score and tag, in this order",
