@@ -192,11 +192,9 @@ def unconfirmed(case: Case, comparison: Comparison) -> Iterator[str]:
     """
     from beir_eval.core.qrels import Qrels  # noqa: PLC0415 - one caller
 
-    pool = Pool(
-        Qrels(case.qrels),
-        comparison.query_ids,
-        [comparison.results[system] for system in comparison.systems],
-    )
+    results = [comparison.results[system] for system in comparison.systems]
+    pool = Pool(Qrels(case.qrels), comparison.query_ids, results)
+    pool.rank_top(results)
     pairs = pairs_to_compare(comparison.systems, comparison.baseline).listed
     for name in comparison.measures:
         scores = comparison.scores[name].array

@@ -148,11 +148,8 @@ def unjudged_effects(
     """
     effects = judged_effects(decisions, evaluated.results) or ()
     measures = [parse(name) for name in decisions.measures]
-    pool = Pool(
-        evaluated.qrels,
-        decisions.query_ids,
-        [evaluated.results[system] for system in decisions.systems],
-    )
+    results = [evaluated.results[system] for system in decisions.systems]
+    pool = Pool(evaluated.qrels, decisions.query_ids, results)
     # The ranks of ties="best" and "worst" depend on the grades, so a completion changes them.
     if evaluated.settings.ties in ("best", "worst"):
         return effects, ()
@@ -160,6 +157,8 @@ def unjudged_effects(
         pool.rank_whole(
             [evaluated.runs[system] for system in decisions.systems], evaluated.settings
         )
+    else:
+        pool.rank_top(results)
     completed: list[UnjudgedEffect] = []
     documents: list[DocumentToJudge] = []
     for measure in measures:

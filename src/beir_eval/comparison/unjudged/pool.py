@@ -52,8 +52,11 @@ class Pool:
         doc_ids: the unjudged documents. [U]
         judgements: the query and the grade of each judged document.
         max_grade: the highest grade of the whole qrels; 1 if none is above 0.
-        systems: the ranks in each run of each system. [S][repeats]
+        systems: the ranks in each run of each system, after ``rank_top`` or ``rank_whole``.
+            [S][repeats]
     """
+
+    systems: list[list[RunRanks]]
 
     def __init__(
         self,
@@ -86,6 +89,13 @@ class Pool:
         self._index = {document: index for index, document in enumerate(documents)}
         self.row = np.fromiter((row for row, _ in documents), np.int64, len(documents))
         self.doc_ids = [doc_id for _, doc_id in documents]
+
+    def rank_top(self, results: Sequence[Sequence[EvaluationResult]]) -> None:
+        """Rank the top documents of each result.
+
+        Args:
+            results: the results of each system, with top documents. [S][repeats]
+        """
         self.systems = [[self._ranks_of_top(result) for result in repeats] for repeats in results]
 
     def rank_whole(self, runs: Sequence[Sequence[Run]], settings: EvaluationSettings) -> None:
