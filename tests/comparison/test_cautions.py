@@ -4,6 +4,7 @@ import pytest
 
 from beir_eval import compare_runs, write_report
 from beir_eval.comparison.cautions import cautions_on
+from beir_eval.evaluation import tables
 
 #: Made runs look like mistakes, which they are not here.
 pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
@@ -124,6 +125,20 @@ def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
     deterministic = compare_runs(QRELS, runs, "MRR@10", deterministic=["bm25"])
     assert cautions_on(deterministic) == []
     assert cautions(dict.fromkeys(("a", "b"), runs["bm25"]), "MRR@10") == []
+
+
+def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
+    runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
+    words = "from short (at most 10 documents a query) to long (20), so differences in Recall@20"
+    comparison = compare_runs(QRELS, runs, ["Recall@20", "MRR@10"])
+    assert comparison.to_latex().startswith("% Warning: rankings differ in depth")
+    of_recall, of_mrr = comparison.to_csv().splitlines()[1:]
+    assert words in of_recall
+    assert words not in of_mrr
+    results = [comparison.results[system][0] for system in comparison.systems]
+    for text in (tables.to_markdown(results), tables.to_latex(results)):
+        assert words in text
+        assert words not in tables.to_latex(results, measures=["MRR@10"])
 
 
 @pytest.mark.parametrize("output", ["text", "markdown", "report"])

@@ -107,6 +107,7 @@ EXAMPLES = {
 #: {option of other programs: the option for it here, and a remedy}, for the commands that have it.
 _ELSEWHERE = {
     **dict.fromkeys(("--metric", "--metrics"), ("--measure", "did you mean --measure (-m)?")),
+    **dict.fromkeys(("--decimals", "--precision"), ("--digits", "did you mean --digits?")),
     **dict.fromkeys(
         ("--html", "--json", "--csv", "--markdown", "--latex", "--junit", "--table", "--per-query"),
         ("--output", "-o FILE writes a file, in the format that its ending names"),
@@ -114,6 +115,7 @@ _ELSEWHERE = {
 }
 #: {what people type as a command: where it is}
 _ANOTHER_COMMAND = {
+    "check": "beir-eval validate QRELS RUN...",
     "gate": "beir-eval compare QRELS RUN... --gate MEASURE",
     "report": "beir-eval compare QRELS RUN... -o report.html",
     "stages": "beir-eval evaluate QRELS RUN... --stages",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.coverage import SHALLOW_PART, compares_depths, depths_text
 from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.comparison.records import TESTS_OVER_REPEATS
 from beir_eval.comparison.ties import widest_ties
 from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
+from beir_eval.evaluation.depths import SHALLOW_PART, compares_depths, unequal_depths_text
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
@@ -133,14 +133,9 @@ def _only_judged(comparison: Comparison) -> Iterator[str]:
 
 def _unequal_depths(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on systems of different depths, and the measures that compare these."""
-    depths = comparison.deepest_rankings
-    measures = [name for name in comparison.measures if compares_depths(name, depths)]
-    if not measures:
-        return
-    yield (
-        f"{depths_text(depths)}, so differences in {', '.join(measures)} may come from depth. "
-        f"Compare rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
-    )
+    text = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
+    if text:
+        yield text
 
 
 def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:

@@ -8,6 +8,7 @@ find, and answers that were reused.
 from __future__ import annotations
 
 import math
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,6 @@ from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds
-from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -244,44 +244,11 @@ def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> 
         )
 
 
-#: A ranking with fewer documents than this part of another one's is shallower.
-SHALLOW_PART = 0.95
-
-
-def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
-    """Return whether a measure compares the depths of systems and not their rankings only.
-
-    That is so if it has no cutoff, or one beyond the shallowest system, and another system is
-    deeper.
-
-    Args:
-        measure: the name of the measure; False for one that is not a measure of this package.
-        depths: {system: the number of documents in its longest ranking}.
-    """
-    parsed = registered(measure)
-    if parsed is None or len(depths) <= 1:
-        return False
-    counted = [
-        depth if parsed.cutoff is None else min(depth, parsed.cutoff) for depth in depths.values()
-    ]
-    return min(counted) < SHALLOW_PART * max(counted)
-
-
-def depths_text(depths: Mapping[str, int]) -> str:
-    """Return that systems differ in depth, with the shallowest and the deepest.
-
-    >>> depths_text({"bm25": 100, "top10": 10})
-    'rankings differ in depth, from top10 (at most 10 documents a query) to bm25 (100)'
-    """
-    (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
-    return (
-        f"rankings differ in depth, from {first} (at most {number_of(shallowest, 'document')} a "
-        f"query) to {last} ({deepest:,})"
-    )
-
-
 def with_warning_column(
-    csv: str, coverage: Sequence[SystemCoverage], systems_of_rows: Iterable[Collection[str]]
+    csv: str,
+    coverage: Sequence[SystemCoverage],
+    systems_of_rows: Iterable[Collection[str]],
+    cautions: Iterable[str] = repeat(""),
 ) -> str:
     """Return CSV with a last column "warning", which is empty in rows without a warning.
 
@@ -289,11 +256,12 @@ def with_warning_column(
         csv: the text of the file, the header first.
         coverage: the coverage of the comparison.
         systems_of_rows: the systems that each row is about. [R]
+        cautions: a further sentence for each row, mostly "". [R]
     """
     header, *rows = _csv_rows(csv)
     marked = [
-        [*row, " | ".join(warnings_of(coverage, systems))]
-        for row, systems in zip(rows, systems_of_rows, strict=True)
+        [*row, " | ".join(filter(None, [*warnings_of(coverage, systems), caution]))]
+        for row, systems, caution in zip(rows, systems_of_rows, cautions, strict=False)
     ]
     return csv_text([[*header, "warning"], *marked])
 

@@ -12,10 +12,8 @@ import numpy as np
 from beir_eval.comparison.alignment import align_scores, scores_of_repeats
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
-    compares_depths,
     coverage_of,
     deepest_rankings_of,
-    depths_text,
     missing_note,
     warnings_of,
 )
@@ -43,6 +41,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
+from beir_eval.evaluation.depths import compares_depths, depths_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
 from beir_eval.measures import Measure

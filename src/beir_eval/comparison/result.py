@@ -56,6 +56,7 @@ from beir_eval.errors import (
     check_choice,
     needs_extra,
 )
+from beir_eval.evaluation.depths import unequal_depths_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.validation import check_result, check_scores, check_unique
@@ -489,7 +490,9 @@ class Comparison(Shown, Saved):
             digits: the number of decimals; by default 4, or 2 in percent.
             percent: whether measures from 0 to 1 are in percent.
         """
-        return warnings_latex(self.warnings()) + to_latex(self, ScoreFormat(digits, percent))
+        depths = unequal_depths_text(self.measures, self.deepest_rankings)
+        warnings = [*self.warnings(), *filter(None, [depths])]
+        return warnings_latex(warnings) + to_latex(self, ScoreFormat(digits, percent))
 
     def to_csv(self) -> str:
         """Return the differences with their evidence as CSV, a line for each.
@@ -500,7 +503,15 @@ class Comparison(Shown, Saved):
             records_csv(self.differences),
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
+            map(self._depth_caution, self.differences),
         )
+
+    def _depth_caution(self, difference: Difference) -> str:
+        """Return that the measure of a difference compares depths; "" if it does not."""
+        pair = {difference.system, difference.against}
+        known = self.deepest_rankings.items()
+        depths = {system: depth for system, depth in known if system in pair}
+        return unequal_depths_text([difference.measure], depths)
 
     def to_query_csv(self, queries: Mapping[str, str] | None = None) -> str:
         """Return the scores of every pair query by query as CSV, a line for each query.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
-#: The digits of a p-value that is just above a level, and a number that no level reaches.
-_MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.5
+#: The digits of a p-value that is just above a level, and what no level in use reaches.
+_MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 #: Ends of an interval that differ by no more than this, relative to them, are equal.
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.

@@ -9,8 +9,9 @@ files and score tables); ``given_scores`` (scores that were computed elsewhere);
 (sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
 ``unmatched_ids`` (whether ids match, and the likely reason); ``swapped_inputs`` (qrels and run in
 the wrong order); ``validation`` (checks of a result that was loaded from a file); ``side_by_side``
-(several results in one output); ``tables`` (their means, as text and LaTeX); ``answers`` (ranked
-answers against gold answers); ``answer_measures`` (one answer a question).
+(several results in one output); ``depths`` (which measures compare depths); ``tables`` (their
+means, as text and LaTeX); ``answers`` (ranked answers against gold answers); ``answer_measures``
+(one answer a question).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``

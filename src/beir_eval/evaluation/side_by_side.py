@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.errors import ResultError
+from beir_eval.evaluation.depths import unequal_depths_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +35,23 @@ def shared_notes(results: Sequence[Summary], measures: Sequence[str] | None = No
         ]
         for result in results
     ]
-    return [*shared_warnings(results), *_shared(results, others)]
+    return [
+        *shared_warnings(results),
+        *depth_notes(results, measures),
+        *_shared(results, others),
+    ]
+
+
+def depth_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
+    """Return that some measures compare the depths of the rankings; empty if none does.
+
+    Args:
+        results: the results.
+        measures: the measures that are shown; None for all that the results share.
+    """
+    depths = {result.name: result.counted.deepest_ranking for result in results if result.counted}
+    listed = shared_measures(results) if measures is None else measures
+    return [text for text in [unequal_depths_text(listed, depths)] if text]
 
 
 def shared_warnings(results: Sequence[Summary]) -> list[str]:

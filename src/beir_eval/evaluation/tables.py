@@ -11,6 +11,7 @@ from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, scor
 from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.evaluation.notes import ranks_caption, ranks_sentence
 from beir_eval.evaluation.side_by_side import (
+    depth_notes,
     labelled_means,
     shared_measures,
     shared_notes,
@@ -211,9 +212,8 @@ def to_latex(
     if any(heading.endswith("*") for heading in _headings(table)):
         caption += " *: the run has fewer documents per query than the cutoff."
     caption += ranks_caption(results[0])
-    return warnings_latex(shared_warnings(results)) + latex_table(
-        table, caption=caption, label="tab:means"
-    )
+    warnings = [*shared_warnings(results), *depth_notes(results, measures)]
+    return warnings_latex(warnings) + latex_table(table, caption=caption, label="tab:means")
 
 
 def _headings(table: Table) -> list[str]:

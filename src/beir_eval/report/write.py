@@ -24,7 +24,7 @@ from beir_eval.core.paths import as_path
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
+from beir_eval.evaluation.side_by_side import depth_notes, shared_notes, shared_warnings
 from beir_eval.measures import parse
 from beir_eval.report import means_table, narrative
 from beir_eval.report.dataset_texts import Texts
@@ -329,7 +329,8 @@ def _select_records(records: Iterable[Any], keys: set[tuple[str, str, str]]) -> 
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
-    notes = shared_notes(results)
+    of_depths = depth_notes(results)  # a caution of the comparison says so
+    notes = [note for note in shared_notes(results) if note not in of_depths]
     if comparison.left_out:
         num_queries = len(comparison.query_ids)
         notes.insert(0, f"counted over each whole run; {num_queries:,} queries were compared")

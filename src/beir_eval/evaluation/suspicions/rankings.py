@@ -302,7 +302,8 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             total=num_rankings,
         )
     repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
-    if repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
+    is_varied = len(set(sample.doc_ids)) >= LEAST_DIFFERENT
+    if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Suspicion(
             code="same-queries",
             fact=(
