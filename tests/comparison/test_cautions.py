@@ -34,10 +34,10 @@ def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
 
 def test_unjudged_queries_of_all_runs_are_counted_unless_a_warning_counts_them():
     runs = {name: dict.fromkeys([*QRELS, "x1", "x2"], ranking(10, name)) for name in "ab"}
-    sentence = "2 queries of the runs are not judged and left out."
+    sentence = "2 queries of the runs have no judgements and are left out."
     assert sentence in str(compare_runs(QRELS, runs, "MRR"))
     comparison = compare_runs(QRELS, runs | {"c": {"q00": ranking(10)}}, "MRR")
-    assert "not judged and" not in str(comparison)
+    assert "no judgements and" not in str(comparison)
     runs["b"] = dict.fromkeys(QRELS, ranking(10, "b"))
     assert sentence not in str(compare_runs(QRELS, runs, "MRR"))
 

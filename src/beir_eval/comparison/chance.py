@@ -214,17 +214,20 @@ def _noise_text(comparison: Comparison) -> str:
     decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
     if not decided:
         return ""
-    weakest = max(decided, key=lambda pair: pair.p_corrected)
+    weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
     if comparison.baseline is None and weakest.verdict == "worse":
         weakest = weakest.reversed()
     which = "this difference"
     if len(decided) > 1:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
-        which = f"{weakest.system} vs {weakest.against}{measure}"
-    size = f"a seed-to-seed SD of {weakest.noise_to_undo:.2g} in the means"
+        against = f" vs {weakest.against}" if comparison.baseline is None else ""
+        which = f"{weakest.system}{against}{measure}"
     if not weakest.noise_to_undo:
-        size = "any seed-to-seed SD"
-    return f". With {size}, {which} would no longer be significant"
+        return f". If the means varied at all between seeds, {which} would not be significant"
+    return (
+        f". If the means varied between seeds with an SD of {weakest.noise_to_undo:.2g} or more, "
+        f"{which} would not be significant"
+    )
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

@@ -123,9 +123,8 @@ def ignored_queries(comparison: Comparison) -> Iterator[str]:
     ]
     missing = any(coverage.queries_missing for coverage in comparison.coverage)
     if counts and not missing and (fewest := min(count or 0 for count in counts)):
-        are = "is" if fewest == 1 else "are"
-        queries = number_of(fewest, "query", "queries")
-        yield f"{queries} of the runs {are} not judged and left out"
+        have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
+        yield f"{number_of(fewest, 'query', 'queries')} of the runs {have} left out"
 
 
 def deepest_rankings_of(

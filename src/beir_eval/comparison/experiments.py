@@ -53,9 +53,10 @@ SPREADS = {
 }
 _LABELS = ("low", "usual", "high")
 _SOURCE = (
-    "low, usual, high: the 10%, 50% and 90% quantile of the standard deviation (sd) of differences "
-    "between two systems, over 47 pairs of runs (36 on TREC-DL 2019, 1 on TREC-COVID, 10 on "
-    "SciFact). Your systems may differ more or less: use the sd of an earlier comparison if you can"
+    "low, usual, high: the 10%, 50% and 90% quantile of the standard deviation (sd) of the "
+    "differences query by query between two systems, over 47 pairs of runs (36 on TREC-DL 2019, 1 "
+    "on TREC-COVID, 10 on SciFact). That of your systems may be larger or smaller: state the one "
+    "of an earlier comparison with --sd (sd=)"
 )
 
 
@@ -158,9 +159,9 @@ class ExperimentPower(Shown, Saved):
                 "difference can be significant"
             )
         yield (
-            f"equal within: the smallest margin for which {self.power:.0%} of such experiments "
-            f"show that two truly equal systems are equal. With {self.num_queries:,} queries it "
-            f"cannot be below {self.smallest_margin:.3f}, for a measure from 0 to 1"
+            f"equal within: if two systems are truly equal, {self.power:.0%} of such experiments "
+            f"show that they differ by less than this. With {self.num_queries:,} queries it is at "
+            f"least {self.smallest_margin:.3f}, for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE

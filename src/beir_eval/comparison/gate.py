@@ -575,7 +575,8 @@ class _Rules(NamedTuple):
             if not test.non_inferior and margin < least:
                 _, p_loss = self._test_of_loss(scores)
                 if is_at_most(np.array(p_loss), self.alpha):
-                    sentence += f". A one-sided test for any loss gives p {p_text(p_loss)}"
+                    of_loss = f"p {p_text(p_loss)}; verdicts are two-sided"
+                    sentence += f". A one-sided test shows a loss ({of_loss})"
                 else:
                     outcome = "undecidable"
                     sentence += (

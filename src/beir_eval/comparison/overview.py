@@ -10,7 +10,6 @@ from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.likeness import likeness_table
-from beir_eval.comparison.records import DEFAULT_MARGIN
 from beir_eval.comparison.tables import (
     evidence_table,
     has_letters,
@@ -225,6 +224,7 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
     # Where little is judged, nearly every verdict could change: that is no news.
     is_news = bool(of_unjudged) or "cannot" in unjudged
     parts: list[tuple[int, Iterable[str]]] = [
+        (3, _mark_sentences(comparison)),
         (4, _query_sentences(comparison, queries)),
         (1, left_out_notes(comparison.left_out)),
         (1, comparison.conventions),
@@ -235,7 +235,6 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
         (0, cautions),
         (2, _not_excluded_sentences(comparison)),
         (3, _interval_sentences(comparison)),
-        (3, _mark_sentences(comparison)),
         (3, _power_sentences(comparison)),
         (2 if is_news else 7, [unjudged] if unjudged else []),
         (0, chance_notes(comparison)),
@@ -426,14 +425,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        which = "the default margin" if margin == DEFAULT_MARGIN else "the margin"
-        would = f"detecting {margin:g} ({which}) would take {queries_text(pair)} {unit}"
+        would = f"detecting {margin:g} (--margin) would take {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"detecting {margin:g} ({which}) may take more repeats, not only more {unit}"
+            would = f"detecting {margin:g} (--margin) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}With {queries}{repeats}, the smallest true difference detected 80% of "
-            f"the time is estimated at {_detectable_text([pair])}; {would}"
+            f"{of_measure}With {queries}{repeats}, a true difference must be at least "
+            f"{_detectable_text([pair])} (estimated) to be detected 80% of the time; {would}"
         )
         return
     sizes, depending = [], ""
@@ -450,8 +448,8 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         reason = ", because these differ on too few queries" if has_reason else ""
         others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{reason})"
         yield (
-            f"The smallest true difference detected 80% of the time is estimated at "
-            f"{', '.join(sizes)}{depending}{others * bool(notes)}"
+            f"A true difference must be at least {', '.join(sizes)} (estimated{depending}) to be "
+            f"detected 80% of the time{others * bool(notes)}"
         )
 
 

@@ -216,8 +216,8 @@ def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str
     others = ""
     if counted.queries_not_judged:
         number = counted.queries_not_judged
-        are = "query of the run is" if number == 1 else "queries of the run are"
-        others = f"; {number:,} other {are} not judged"
+        queries = "query" if number == 1 else "queries"
+        others = f"; the run has {number:,} further {queries} without judgements"
         if num_retrieved < len(missing):
             others += ", so check that run and qrels use the same query ids"
     effect = (

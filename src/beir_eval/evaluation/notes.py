@@ -238,7 +238,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
             f"{_quantity(counted.tied_documents, 'judged document')} in "
             f"{_quantity(counted.tied_queries, 'query')} "
             f"{'ties' if counted.tied_documents == 1 else 'tie'} with other documents; ties are "
-            f"broken by ties='{settings.ties}'"
+            f"broken {_TIES[settings.ties]}"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
@@ -369,6 +369,16 @@ def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[
             f"rankings hold fewer documents than the cutoff, on average {', '.join(shallow)}: what "
             "is not retrieved counts as not relevant"
         )
+
+
+#: {rule: how it breaks ties}
+_TIES = {
+    "trec_eval": "as in trec_eval 10",
+    "trec_eval9": "as in trec_eval 9",
+    "input": "by the order of the input",
+    "best": "in favour of the system",
+    "worst": "against the system",
+}
 
 
 def _quantity(number: int, noun: str) -> str:

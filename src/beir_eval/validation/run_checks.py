@@ -202,7 +202,7 @@ def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator
     """Yield "shallow-rankings" if no ranking reaches the largest cutoff."""
     deepest = max(measures, key=lambda measure: measure.cutoff or 0)
     cutoff = deepest.cutoff or 0
-    default = ", a default measure" if measures is DEFAULT_MEASURES else ""
+    default = ", one of evaluate's default measures" if measures is DEFAULT_MEASURES else ""
     if 0 < depth < cutoff:
         yield Finding.from_code(
             "shallow-rankings",

@@ -138,7 +138,8 @@ def _sentence(effect: UnjudgedEffect, verdict: str) -> str:
         low, high = signed_text(effect.low), signed_text(effect.high)
         ends = f": if judged, they could move the difference to anywhere from {low} to {high}"
         if verdict in ("better", "worse") and effect.low * effect.high > 0:
-            ends += ", where it might not be significant"
+            nearest = low if effect.low > 0 else high
+            ends += f"; near {nearest} it might not be significant"
     return f"Unjudged documents could change this verdict{ends}."
 
 

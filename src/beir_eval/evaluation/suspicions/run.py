@@ -17,6 +17,7 @@ from beir_eval.evaluation.suspicions.relative_ranks import (
     suspicions_of_grades,
 )
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
+from beir_eval.evaluation.suspicions.thresholds import LEAST_DIFFERENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,9 +53,9 @@ def suspicions_of_run(
     if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
         return about_rankings
     about_scores: Iterable[Suspicion] = ()
-    if sample.scores is None:
+    if sample.scores is None and len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
         about_scores = relevant_last(relative_ranks(matrix), is_thorough=False, has_scores=False)
-    elif settings.order == "score":
+    elif sample.scores is not None and settings.order == "score":
         about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
     return (
         *about_scores,

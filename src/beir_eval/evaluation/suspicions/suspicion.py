@@ -42,7 +42,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "no-relevant-documents": "Check that the column of grades was read",
     "negative-grades": "Use 0 for documents that are judged and not relevant",
     "level-above-grades": "State a lower rel (--rel), or check that the column of grades was read",
-    "deep-learning-grades": "To compare with published values, evaluate with rel=2 (--rel 2)",
+    "deep-learning-grades": "To compare with published values, use rel=2 (--rel 2)",
     "grades-without-zero": (
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
     ),
