@@ -359,8 +359,8 @@ def test_the_ranks_of_a_table_are_compared_with_its_scores(tmp_path, kind, score
     )
     expected = [] if code is None else [code]
     assert codes_of(JUDGED, read_run(path)) == expected
-    found = {finding.code for finding in validate(JUDGED, path).findings}
-    assert found.intersection({"ranks-against-scores"}) == set(expected)
+    codes = {finding.code for finding in validate(JUDGED, path).findings}
+    assert codes.intersection({"ranks-against-scores"}) == set(expected)
 
 
 def test_of_a_run_without_scores_relevant_documents_that_come_last_are_named(tmp_path):

@@ -380,7 +380,7 @@ def _check_one_system(  # noqa: PLR0913, PLR0917 - what the command was given
         alpha: the level of the intervals.
     """
     from beir_eval.cli.comparison_output import print_gate  # noqa: PLC0415
-    from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
+    from beir_eval.comparison.gate_output import gate_document, to_junit  # noqa: PLC0415
 
     if inputs.qrels is None:
         [[result]] = inputs.systems.values()
@@ -391,7 +391,7 @@ def _check_one_system(  # noqa: PLR0913, PLR0917 - what the command was given
     checks = requested.check_alone(result, alpha)
     outputs.write(
         {
-            "md": lambda: f"{gate_markdown(checks)}\n{to_markdown([result])}",
+            "md": lambda: f"{gate_document(checks).titled_markdown()}\n{to_markdown([result])}",
             "xml": lambda: to_junit(checks),
         }
     )

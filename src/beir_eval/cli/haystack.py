@@ -638,14 +638,14 @@ def _write(
         outputs: the files.
     """
     from beir_eval.cli.comparison_output import markdown_summary  # noqa: PLC0415
-    from beir_eval.comparison.gate_output import gate_markdown, to_junit  # noqa: PLC0415
+    from beir_eval.comparison.gate_output import gate_document, to_junit  # noqa: PLC0415
 
     results = evaluated.all_results
 
     def markdown() -> str:
         of_stages = "".join(f"\n{staged.to_markdown()}" for staged in evaluated.stages.values())
         if comparison is None:
-            gate = f"{gate_markdown(checks)}\n" if checks else ""
+            gate = f"{gate_document(checks).titled_markdown()}\n" if checks else ""
             return f"{gate}{to_markdown(results)}{of_stages}"
         summary = markdown_summary(comparison)
         return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}{of_stages}"

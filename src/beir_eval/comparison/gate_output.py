@@ -1,11 +1,12 @@
-"""The outcome of a gate: as a word, a heading, Markdown, and JUnit XML."""
+"""The outcome of a gate: as a word, a heading, a document, and JUnit XML."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.verdict_sentences import p_text
-from beir_eval.display.tables import markdown_text, printable_text
+from beir_eval.display.document import Document, Sentence
+from beir_eval.display.tables import printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,22 +68,20 @@ def gate_reason(check: GateCheck, differences: Iterable[Difference]) -> str:
     return check.reason
 
 
-def gate_markdown(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> str:
-    """Return the outcome and the reason of every check as Markdown, without the warnings.
+def gate_document(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> Document:
+    """Return what a gate shows: its outcome, and the reason of every check; no warnings.
 
     Args:
         checks: the checks.
         differences: the differences of the comparison, whose verdicts can be others.
     """
-    lines = [f"**{gate_heading(checks)}**", ""]
+    sentences = []
     for check in checks:
-        word = OUTCOME_WORDS[check.outcome]
-        marked = word if check.passed else f"**{word}**"
-        lines.append(f"- {marked}: {markdown_text(gate_reason(check, differences))}")
-        if check.lost_most:
-            queries = "; ".join(map(markdown_text, check.lost_most))
-            lines.append(f"  The queries that lost most: {queries}")
-    return "\n".join([*lines, ""])
+        queries = "; ".join(check.lost_most)
+        lost = f". The queries that lost most: {queries}" if queries else ""
+        reason = f"{gate_reason(check, differences)}{lost}"
+        sentences.append(Sentence(f"{OUTCOME_WORDS[check.outcome]}: {reason}"))
+    return Document(heading=gate_heading(checks), sentences=sentences)
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:

@@ -425,13 +425,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"detecting {margin:g} (--margin) would take {queries_text(pair)} {unit}"
+        would = f"{margin:g} (--margin) would take {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"detecting {margin:g} (--margin) may take more repeats, not only more {unit}"
+            would = f"{margin:g} (--margin) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}With {queries}{repeats}, a true difference must be at least "
-            f"{_detectable_text([pair])} (estimated) to be detected 80% of the time; {would}"
+            f"{of_measure}With {queries}{repeats}, a true difference must be about "
+            f"{_detectable_text([pair])} to be detected 80% of the time; {would}"
         )
         return
     sizes, depending = [], ""
@@ -441,14 +441,14 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         if known:
             on = f" on {measure}" if len(comparison.measures) > 1 else ""
             sizes.append(f"{_detectable_text(known)}{on}")
-            depending = depending or (", depending on the pair" if len(known) > 1 else "")
+            depending = depending or (" (depending on the pair)" if len(known) > 1 else "")
     if sizes:
         notes = [pair.power_note for pair in undecided if pair.detectable is None]
         has_reason = all("too few" in note for note in notes)
         reason = ", because these differ on too few queries" if has_reason else ""
         others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{reason})"
         yield (
-            f"A true difference must be at least {', '.join(sizes)} (estimated{depending}) to be "
+            f"A true difference must be about {', '.join(sizes)}{depending} to be "
             f"detected 80% of the time{others * bool(notes)}"
         )
 

@@ -18,7 +18,7 @@ from beir_eval.comparison.coverage import (
     warnings_of,
     with_warning_column,
 )
-from beir_eval.comparison.gate_output import gate_markdown
+from beir_eval.comparison.gate_output import gate_document
 from beir_eval.comparison.index import Index
 from beir_eval.comparison.likeness import (
     LIKENESS_ROWS,
@@ -466,7 +466,9 @@ class Comparison(Shown, Saved):
 
     def to_markdown(self) -> str:
         """Return warnings, the gate, verdicts, tables, sentences and all evidence as Markdown."""
-        gate = f"{gate_markdown(self.gate, self.differences)}\n" if self.gate else ""
+        gate = ""
+        if self.gate:
+            gate = f"{gate_document(self.gate, self.differences).titled_markdown()}\n"
         content = replace(self.document(), warnings=()).markdown()
         return f"{warnings_markdown(self.warnings())}{gate}{content}"
 

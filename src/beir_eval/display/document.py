@@ -78,6 +78,10 @@ class Document:
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
 
+    def titled_markdown(self) -> str:
+        """Return the whole document as Markdown below its heading, which begins no section."""
+        return f"**{markdown_text(self.heading)}**\n\n{self.markdown()}"
+
     def html(self) -> str:
         """Return the document without details as HTML for a notebook, all text escaped."""
         sentences = [f"<p>{html.escape(text)}</p>\n" for text, _ in self.sentences]
