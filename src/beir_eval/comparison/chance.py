@@ -221,7 +221,7 @@ def _noise_text(comparison: Comparison) -> str:
     if len(decided) > 1:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"{weakest.system}{against}{measure}"
+        which = f"the difference of {weakest.system}{against}{measure}"
     if not weakest.noise_to_undo:
         return f". If the means varied at all between seeds, {which} would not be significant"
     return (

@@ -16,6 +16,7 @@ from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
     CORRECTIONS,
+    DEFAULT_MARGIN,
     ComparisonSettings,
 )
 from beir_eval.comparison.result import Comparison
@@ -75,7 +76,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     correction: str | None = None,
     interval: str = "test",
     alpha: float = 0.05,
-    margin: float = 0.01,
+    margin: float = DEFAULT_MARGIN,
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,
@@ -362,7 +363,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     correction: str | None = None,
     interval: str = "test",
     alpha: float = 0.05,
-    margin: float = 0.01,
+    margin: float = DEFAULT_MARGIN,
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,

@@ -53,10 +53,10 @@ SPREADS = {
 }
 _LABELS = ("low", "usual", "high")
 _SOURCE = (
-    "low, usual, high: the 10%, 50% and 90% quantile of the standard deviation (sd) of the "
-    "differences query by query between two systems, over 47 pairs of runs (36 on TREC-DL 2019, 1 "
-    "on TREC-COVID, 10 on SciFact). That of your systems may be larger or smaller: state the one "
-    "of an earlier comparison with --sd (sd=)"
+    "sd: the standard deviation of the differences query by query between two systems; low, usual, "
+    "high: its 10%, 50% and 90% quantiles over 47 pairs of runs (36 on TREC-DL 2019, 1 on "
+    "TREC-COVID, 10 on SciFact). Your systems may have another one: pass that of an earlier "
+    "comparison with --sd (sd=)"
 )
 
 
@@ -160,8 +160,8 @@ class ExperimentPower(Shown, Saved):
             )
         yield (
             f"equal within: if two systems are truly equal, {self.power:.0%} of such experiments "
-            f"show that they differ by less than this. With {self.num_queries:,} queries it is at "
-            f"least {self.smallest_margin:.3f}, for a measure from 0 to 1"
+            f"rule out a difference of this size or more. With {self.num_queries:,} queries that "
+            f"is never below {self.smallest_margin:.3f}, for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE

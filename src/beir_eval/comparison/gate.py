@@ -553,7 +553,7 @@ class _Rules(NamedTuple):
         verdict = "ruled out" if test.non_inferior else "not ruled out"
         sentence = (
             f"({num_queries:,} queries{self._sample_text(scores)}): a loss of {margin:g} or more "
-            f"is {verdict} (one-sided p {p_text(test.p)}, level {self.alpha:g}, "
+            f"is {verdict} (one-sided p {p_text(test.p)}, "
         )
         outcome = "passed" if test.non_inferior else "failed"
         least = None
@@ -562,10 +562,12 @@ class _Rules(NamedTuple):
         if score_range is None:
             sentence += (
                 "by the t test alone, which overlooks rare large losses: the measure has no "
-                f"bounds{corrected})"
+                f"bounds{corrected}; level {self.alpha:g})"
             )
         else:
-            sentence += f"the larger p of Gaffke's bound and the t test{corrected})"
+            sentence += (
+                f"the larger one of Gaffke's bound and the t test{corrected}; level {self.alpha:g})"
+            )
             least = smallest_margin(
                 test.num_queries,
                 alpha=test.alpha,

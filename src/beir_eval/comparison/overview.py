@@ -10,6 +10,7 @@ from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.likeness import likeness_table
+from beir_eval.comparison.records import DEFAULT_MARGIN
 from beir_eval.comparison.tables import (
     evidence_table,
     has_letters,
@@ -425,9 +426,10 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"{margin:g} (--margin) would take {queries_text(pair)} {unit}"
+        which = "default --margin" if margin == DEFAULT_MARGIN else "--margin"
+        would = f"{margin:g} ({which}) takes {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"{margin:g} (--margin) may take more repeats, not only more {unit}"
+            would = f"{margin:g} ({which}) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
             f"{of_measure}With {queries}{repeats}, a true difference must be about "

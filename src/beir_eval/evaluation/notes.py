@@ -373,7 +373,7 @@ def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[
 
 #: {rule: how it breaks ties}
 _TIES = {
-    "trec_eval": "as in trec_eval 10",
+    "trec_eval": "as in trec_eval",
     "trec_eval9": "as in trec_eval 9",
     "input": "by the order of the input",
     "best": "in favour of the system",

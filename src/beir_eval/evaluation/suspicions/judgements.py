@@ -146,8 +146,8 @@ def _deep_learning_grades(
             code="deep-learning-grades",
             fact=(
                 f"{count:,} of {len(grades):,} judgements have grade 1 on a scale up to 3. "
-                f"They count as relevant in {_listed(without_threshold)}, but not in the TREC Deep "
-                "Learning tracks"
+                f"They count as relevant in {_listed(without_threshold)}, but not in the results "
+                "of the TREC Deep Learning tracks"
             ),
             count=count,
             total=len(grades),
