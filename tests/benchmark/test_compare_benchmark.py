@@ -112,9 +112,7 @@ def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hie
     text = str(comparison)
     assert text.startswith(comparison.verdict_sentences()[0][0])
     assert comparison.to_table().text() in text
-    assert (
-        f"p accounts for the sampling of {sample}, but not for noise of training or repeats" in text
-    )
+    assert f"p accounts for the sampling of {sample}, not for noise of training or repeats" in text
 
 
 def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():

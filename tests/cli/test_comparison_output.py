@@ -92,7 +92,7 @@ def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
 
 def test_how_many_verdicts_unjudged_documents_could_change_is_always_said(files):
     output = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
-    assert "Unjudged documents could change this verdict: if judged, they could move " in " ".join(
+    assert "Unjudged documents could change this verdict (the difference could be " in " ".join(
         output.split()
     )
 

@@ -321,9 +321,7 @@ def test_repeats_are_a_sample_of_the_runs_of_a_pipeline(deep_and_shallow, varyin
     assert f"varying {mean.mean:.4f} ± {mean.spread:.4f}" in output_of(result)
     assert f"deep {expected.mean('nDCG@10', 'deep').mean:.4f} ±" not in output_of(result)
     assert "±: the standard deviation of the means of 3 repeats" in output_of(result)
-    assert "p accounts for the sampling of 30 queries and 3 repeats, but not for" in output_of(
-        result
-    )
+    assert "p accounts for the sampling of 30 queries and 3 repeats, not for" in output_of(result)
     saved = [content["name"] for content in json.loads((tmp_path / "r.json").read_text())]
     assert saved == ["deep", *names]
 

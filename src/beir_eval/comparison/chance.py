@@ -72,11 +72,11 @@ def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
     """Return what p accounts for, and what not.
 
     >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
-    'p accounts for the sampling of 43 queries, but not for training noise or repeated looks'
+    'p accounts for the sampling of 43 queries, not for training noise or repeated looks'
     """
     *first, last = others
     listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
-    return f"p accounts for the sampling of {' and '.join(covered)}, but not for {listed}"
+    return f"p accounts for the sampling of {' and '.join(covered)}, not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:
@@ -221,13 +221,11 @@ def _noise_text(comparison: Comparison) -> str:
     if len(decided) > 1:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"the difference of {weakest.system}{against}{measure}"
+        which = f"{weakest.system}{against}{measure}"
+    noise = f"A seed-to-seed SD of {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
-        return f". If the means varied at all between seeds, {which} would not be significant"
-    return (
-        f". If the means varied between seeds with an SD of {weakest.noise_to_undo:.2g} or more, "
-        f"{which} would not be significant"
-    )
+        noise = "Any noise of training"
+    return f". {noise} would make {which} not significant"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

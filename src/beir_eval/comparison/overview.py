@@ -368,10 +368,10 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
     decided = any(pair.verdict in ("better", "worse") for pair in comparison.differences)
     if decided and comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
         if has_letters(comparison):
-            yield "A letter behind a mean: significantly better than the system with that letter"
+            yield "Letters: significantly better than these systems"
         else:
             last = len(comparison.systems)
-            yield f">{last} behind a mean: significantly better than system {last}"
+            yield f">{last}: significantly better than system {last}"
 
 
 def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
@@ -417,7 +417,6 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         return
     pair = undecided[0]
     unit = "queries" if pair.num_clusters is None else "clusters"
-    queries = f"{pair.num_clusters or pair.num_queries:,} {unit}"
     if len(undecided) == 1:
         of_measure = f"{pair.measure}: " if len(comparison.measures) > 1 else ""
         if pair.detectable is None:
@@ -430,10 +429,10 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         would = f"{margin:g} ({which}) takes {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
             would = f"{margin:g} ({which}) may take more repeats, not only more {unit}"
-        repeats = "" if pair.repeat_variance is None else " and these repeats"
+        repeats = "" if pair.repeat_variance is None else " with these repeats"
         yield (
-            f"{of_measure}With {queries}{repeats}, a true difference must be about "
-            f"{_detectable_text([pair])} to be detected 80% of the time; {would}"
+            f"{of_measure}A true difference must be about {_detectable_text([pair])} to be "
+            f"detected 80% of the time{repeats}; {would}"
         )
         return
     sizes, depending = [], ""

@@ -136,7 +136,7 @@ def _sentence(effect: UnjudgedEffect, verdict: str) -> str:
     ends = ""
     if effect.low is not None and effect.high is not None:
         low, high = signed_text(effect.low), signed_text(effect.high)
-        ends = f": if judged, they could move the difference to anywhere from {low} to {high}"
+        ends = f" (the difference could be {low} to {high})"
         if verdict in ("better", "worse") and effect.low * effect.high > 0:
             nearest = low if effect.low > 0 else high
             ends += f"; near {nearest} it might not be significant"
