@@ -139,7 +139,7 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
     section = section.partition("</section>")[0]
     visible, _, collapsed = section.partition("<details>")
     assert "bm25 vs bm25-plain: +0.1778 nDCG@10" in visible
-    assert "but unjudged ones could change the verdict on bm25 vs bm25-plain" in visible
+    assert "but unjudged documents could change the verdict on bm25 vs bm25-plain" in visible
     assert "Recall@10" not in visible
     assert re.search(r"bm25 vs bm25-plain: \S+ Recall@10 .*: better, p", collapsed)
     assert "Recall@10: most documents in the top are judged, but unjudged ones" in collapsed

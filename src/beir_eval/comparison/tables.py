@@ -325,8 +325,8 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
     marks = (
         "Letters name the systems that a system is better than."
         if comparison.baseline is None
-        else f"▲ better, ▼ worse than {comparison.baseline}, = equal within {settings.margin:g}; "
-        "no mark: undecided."
+        else f"▲ better, ▼ worse than {comparison.baseline}, "
+        f"= equal within {scores.difference_text(settings.margin)}; no mark: undecided."
     )
     clusters = ""
     if comparison.clusters is not None:

@@ -94,6 +94,10 @@ class ScoreFormat:
         digits = self.digits if self.digits is not None else 2 if in_percent else 4
         return score_text(100 * score if in_percent else score, digits)
 
+    def difference_text(self, size: float) -> str:
+        """Return a difference of scores from 0 to 1 as text."""
+        return f"{100 * size:g} percentage points" if self.percent else f"{size:g}"
+
     def remark(self) -> str:
         """Return what a caption says of the format; "" if there is nothing to say."""
         return " Measures from 0 to 1 are in percent." if self.percent else ""

@@ -31,13 +31,22 @@ def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[
     if result.counted is None:
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
-    retrieval = [] if result.retrieval is None else retrieval_warnings(result.retrieval)
     return [
         *content_warnings(result),
         *_missing_sentences(result, names),
         *_short_text_sentences(result),
-        *retrieval,
+        *_limit_sentences(result),
+        *([] if result.retrieval is None else retrieval_warnings(result.retrieval)),
     ]
+
+
+def _limit_sentences(result: Summary) -> Iterator[str]:
+    """Yield that only some of the judged queries were evaluated, as their caller asked."""
+    counted, left_out = result.counted, result.retrieval.beyond_limit if result.retrieval else 0
+    if counted is not None and left_out:
+        evaluated, total = counted.queries_judged, counted.queries_judged + left_out
+        queries = number_of(total, "judged query", "judged queries")
+        yield f"only {evaluated:,} of {queries} evaluated: the limit left out {left_out:,}"
 
 
 def labelled_warnings(

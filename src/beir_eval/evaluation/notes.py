@@ -195,14 +195,9 @@ def _query_notes(
     counted: Counted, settings: EvaluationSettings, retrieval: Retrieval | None
 ) -> Iterator[str]:
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
-    judged = counted.queries_judged
-    if retrieval is not None and (beyond_limit := retrieval.beyond_limit):
-        yield (
-            f"only {judged} of {_quantity(judged + beyond_limit, 'judged query')} evaluated: the "
-            f"limit left out {beyond_limit}"
-        )
-    elif not counted.queries_missing:
-        yield f"{_quantity(judged, 'judged query')}, none of them missing"
+    is_limited = retrieval is not None and retrieval.beyond_limit  # a warning
+    if not is_limited and not counted.queries_missing:
+        yield f"{_quantity(counted.queries_judged, 'judged query')}, none of them missing"
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:

@@ -973,7 +973,7 @@ def test_a_limit_restricts_queries_and_judgements(dataset):
     assert result.query_ids == ("q1", "q2")
     assert result.counted.queries_judged == 2
     assert result.counted.max_grade == 2
-    assert "only 2 of 3 judged queries evaluated: the limit left out 1" in result.notes()
+    assert "only 2 of 3 judged queries evaluated: the limit left out 1" in result.warnings()
     everything = evaluate_pipeline(dataset, retrieving(), measures="MRR", limit=3)
     assert "3 judged queries, none of them missing" in everything.notes()
 

@@ -123,8 +123,8 @@ def unjudged_cautions(comparison: Comparison) -> Iterator[str]:
             f"{effect.system} vs {effect.against}" for effect in could if effect.measure == measure
         ]
         yield (
-            f"{measure}: most documents in the top are judged, but unjudged ones could change the "
-            f"{'verdict' if len(names) == 1 else 'verdicts'} on {join_names(names)}"
+            f"{measure}: at least half of the top is judged, but unjudged documents could change "
+            f"the {'verdict' if len(names) == 1 else 'verdicts'} on {join_names(names)}"
         )
 
 

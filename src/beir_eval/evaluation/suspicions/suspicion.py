@@ -42,7 +42,9 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "no-relevant-documents": "Check that the column of grades was read",
     "negative-grades": "Use 0 for documents that are judged and not relevant",
     "level-above-grades": "State a lower rel (--rel), or check that the column of grades was read",
-    "deep-learning-grades": "To compare with published values, use rel=2 (--rel 2)",
+    "deep-learning-grades": (
+        "To compare with published values, use rel=2 (--rel 2) on rankings of 1,000 documents"
+    ),
     "grades-without-zero": (
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
     ),
