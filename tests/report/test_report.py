@@ -142,7 +142,7 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
     assert "but unjudged documents could change the verdict on bm25 vs bm25-plain" in visible
     assert "Recall@10" not in visible
     assert re.search(r"bm25 vs bm25-plain: \S+ Recall@10 .*: better, p", collapsed)
-    assert "Recall@10: most documents in the top are judged, but unjudged ones" in collapsed
+    assert "Recall@10: at least half of the top is judged, but unjudged documents" in collapsed
 
 
 def test_the_path_and_what_is_reported_may_come_in_either_order(tmp_path):

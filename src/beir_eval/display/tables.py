@@ -96,7 +96,10 @@ class ScoreFormat:
 
     def difference_text(self, size: float) -> str:
         """Return a difference of scores from 0 to 1 as text."""
-        return f"{100 * size:g} percentage points" if self.percent else f"{size:g}"
+        if not self.percent:
+            return f"{size:g}"
+        points = f"{100 * size:g}"
+        return f"{points} percentage {'point' if points == '1' else 'points'}"
 
     def remark(self) -> str:
         """Return what a caption says of the format; "" if there is nothing to say."""
