@@ -29,7 +29,7 @@ def test_each_measure_has_a_row_for_low_usual_and_high_spreads():
         assert row.detectable == minimum_detectable_difference(row.sd, 50)
         assert row.equal_within == detectable_equality(row.sd, 50)
     assert result.smallest_margin == smallest_margin(50)
-    assert "is never below 0.058" in " ".join(result.notes())
+    assert "size is never below 0.058" in " ".join(result.notes())
 
 
 def test_every_spread_is_of_a_measure_that_exists_and_increases():

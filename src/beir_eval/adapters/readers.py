@@ -253,13 +253,16 @@ def ranks_in_content(
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
         columns: the names of columns, as for ``read_run``.
-        only_head: whether to read whole lines of the first bytes of the file only.
+        only_head: whether to read the first lines or rows of the file only.
     """
     file_format = RUN_FORMATS.choose(content, stated, columns)
     module = file_format.read.partition(":")[0]
     if file_format.name in _FORMATS_WITH_RANKS:
         read = load(f"{module}:rows_with_ranks", "reading a run file")
-        part = content.whole_lines_of_head() if only_head and module != "parquet" else content
+        if only_head and module == "parquet":
+            yield from read(content, columns, _MOST_RANKS)
+            return
+        part = content.whole_lines_of_head() if only_head else content
         yield from read(part, columns) if file_format.has_columns else read(part)
 
 

@@ -16,7 +16,6 @@ from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
     CORRECTIONS,
-    DEFAULT_MARGIN,
     ComparisonSettings,
 )
 from beir_eval.comparison.result import Comparison
@@ -76,7 +75,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     correction: str | None = None,
     interval: str = "test",
     alpha: float = 0.05,
-    margin: float = DEFAULT_MARGIN,
+    margin: float = 0.01,
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,
@@ -363,7 +362,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     correction: str | None = None,
     interval: str = "test",
     alpha: float = 0.05,
-    margin: float = DEFAULT_MARGIN,
+    margin: float = 0.01,
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,

@@ -8,7 +8,6 @@ find, and answers that were reused.
 from __future__ import annotations
 
 import math
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -247,7 +246,7 @@ def with_warning_column(
     csv: str,
     coverage: Sequence[SystemCoverage],
     systems_of_rows: Iterable[Collection[str]],
-    cautions: Iterable[str] = repeat(""),
+    cautions: Sequence[str] = (),
 ) -> str:
     """Return CSV with a last column "warning", which is empty in rows without a warning.
 
@@ -255,12 +254,14 @@ def with_warning_column(
         csv: the text of the file, the header first.
         coverage: the coverage of the comparison.
         systems_of_rows: the systems that each row is about. [R]
-        cautions: a further sentence for each row, mostly "". [R]
+        cautions: a further sentence for each row, mostly ""; empty for none. [R]
     """
     header, *rows = _csv_rows(csv)
     marked = [
         [*row, " | ".join(filter(None, [*warnings_of(coverage, systems), caution]))]
-        for row, systems, caution in zip(rows, systems_of_rows, cautions, strict=False)
+        for row, systems, caution in zip(
+            rows, systems_of_rows, cautions or [""] * len(rows), strict=True
+        )
     ]
     return csv_text([[*header, "warning"], *marked])
 

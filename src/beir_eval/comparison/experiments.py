@@ -55,8 +55,8 @@ _LABELS = ("low", "usual", "high")
 _SOURCE = (
     "sd: the standard deviation of the differences query by query between two systems; low, usual, "
     "high: its 10%, 50% and 90% quantiles over 47 pairs of runs (36 on TREC-DL 2019, 1 on "
-    "TREC-COVID, 10 on SciFact). Your systems may have another one: pass that of an earlier "
-    "comparison with --sd (sd=)"
+    "TREC-COVID, 10 on SciFact). The sd of your systems may differ: state that of an earlier "
+    "comparison as --sd (sd=)"
 )
 
 
@@ -155,13 +155,12 @@ class ExperimentPower(Shown, Saved):
             yield (
                 f"detectable: a true difference of this size is significant in {self.power:.0%} of "
                 f"such experiments. If the systems differ on fewer than {self.fewest_differing} "
-                "queries, no "
-                "difference can be significant"
+                "queries, no difference can be significant"
             )
         yield (
             f"equal within: if two systems are truly equal, {self.power:.0%} of such experiments "
-            f"rule out a difference of this size or more. With {self.num_queries:,} queries that "
-            f"is never below {self.smallest_margin:.3f}, for a measure from 0 to 1"
+            f"rule out a difference of this size or more. With {self.num_queries:,} queries, that "
+            f"size is never below {self.smallest_margin:.3f}, for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE

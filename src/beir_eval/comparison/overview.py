@@ -10,7 +10,6 @@ from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.likeness import likeness_table
-from beir_eval.comparison.records import DEFAULT_MARGIN
 from beir_eval.comparison.tables import (
     evidence_table,
     has_letters,
@@ -368,7 +367,7 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
     decided = any(pair.verdict in ("better", "worse") for pair in comparison.differences)
     if decided and comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
         if has_letters(comparison):
-            yield "Letters: significantly better than these systems"
+            yield "Behind a mean: significantly better than these systems"
         else:
             last = len(comparison.systems)
             yield f">{last}: significantly better than system {last}"
@@ -425,14 +424,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        which = "default --margin" if margin == DEFAULT_MARGIN else "--margin"
-        would = f"{margin:g} ({which}) takes {queries_text(pair)} {unit}"
+        would = f"detecting {margin:g} (--margin) takes {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"{margin:g} ({which}) may take more repeats, not only more {unit}"
+            would = f"detecting {margin:g} (--margin) may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " with these repeats"
         yield (
-            f"{of_measure}A true difference must be about {_detectable_text([pair])} to be "
-            f"detected 80% of the time{repeats}; {would}"
+            f"{of_measure}The smallest true difference detected 80% of the time{repeats} is about "
+            f"{_detectable_text([pair])} (estimated); {would}"
         )
         return
     sizes, depending = [], ""
@@ -449,8 +447,8 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         reason = ", because these differ on too few queries" if has_reason else ""
         others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{reason})"
         yield (
-            f"A true difference must be about {', '.join(sizes)}{depending} to be "
-            f"detected 80% of the time{others * bool(notes)}"
+            f"The smallest true difference detected 80% of the time is about {', '.join(sizes)}"
+            f"{depending}{others * bool(notes)}"
         )
 
 

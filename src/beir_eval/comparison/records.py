@@ -43,8 +43,6 @@ ON_CHOICES = ("error", "intersection")
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
-#: The smallest difference that matters, in the unit of the scores, if none is stated.
-DEFAULT_MARGIN = 0.01
 #: Whether unjudged documents could change a verdict: judgements of them were found that do, none
 #: can, or neither is known.
 VerdictChange = Literal["could", "cannot", "not known"]

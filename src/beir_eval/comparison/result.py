@@ -505,7 +505,7 @@ class Comparison(Shown, Saved):
             records_csv(self.differences),
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
-            map(self._depth_caution, self.differences),
+            [self._depth_caution(difference) for difference in self.differences],
         )
 
     def _depth_caution(self, difference: Difference) -> str:

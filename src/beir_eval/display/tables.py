@@ -99,7 +99,7 @@ class ScoreFormat:
         if not self.percent:
             return f"{size:g}"
         points = f"{100 * size:g}"
-        return f"{points} percentage {'point' if points == '1' else 'points'}"
+        return f"{size:g} ({points} percentage {'point' if points == '1' else 'points'})"
 
     def remark(self) -> str:
         """Return what a caption says of the format; "" if there is nothing to say."""

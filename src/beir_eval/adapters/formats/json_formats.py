@@ -131,13 +131,13 @@ def rows_with_ranks(
 ) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of the lines of a valid run, each a document with its rank."""
     for line, record in _read_records(content):
-        rank = _single_key(content, line, record, RANK_NAMES)
-        if rank is None:
+        ranks = matching_names(record, RANK_NAMES)
+        if len(ranks) != 1:
             return
         _, query, pairs = _ranking_of(content, line, record, columns)
         for _, score in pairs:
             if score is not None:
-                yield str(query), str(record[rank]), float(score)
+                yield str(query), str(record[ranks[0]]), float(score)
 
 
 def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:

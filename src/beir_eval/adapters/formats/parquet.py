@@ -44,15 +44,15 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
 
 
 def rows_with_ranks(
-    content: FileContent, columns: StatedColumns = NO_COLUMNS
+    content: FileContent, columns: StatedColumns = NO_COLUMNS, most: int | None = None
 ) -> Iterator[tuple[str, str, float]]:
-    """Yield (query, rank, score) of the rows of a valid run with a column of ranks."""
+    """Yield (query, rank, score) of the first rows, or all, of a valid run with ranks."""
     available = list(pl.read_parquet_schema(content.source()))
     ranks = matching_names(available, RANK_NAMES)
     if len(ranks) == 1:
         names = _names_of(available, RUN_ROLES, columns, "the run")
         read = [names["query_id"], ranks[0], names["score"]]
-        frame = pl.read_parquet(content.source(), glob=False, columns=read)
+        frame = pl.read_parquet(content.source(), glob=False, columns=read, n_rows=most)
         for query, rank, score in frame.select(read).iter_rows():
             yield str(query), str(rank), float(score)
 

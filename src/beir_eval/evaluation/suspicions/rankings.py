@@ -289,7 +289,8 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
     count = sum(map(len, groups))
     # Examples have few documents, so that rankings are equal by chance.
-    is_enough = len(set(sample.doc_ids)) >= LEAST_DIFFERENT or count == num_rankings >= 2 * TOP
+    is_varied = len(set(sample.doc_ids)) >= LEAST_DIFFERENT
+    is_enough = is_varied or count == num_rankings >= 2 * TOP
     if is_enough and count >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         same = "the same first documents"
         yield Suspicion(
@@ -302,7 +303,6 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             total=num_rankings,
         )
     repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
-    is_varied = len(set(sample.doc_ids)) >= LEAST_DIFFERENT
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Suspicion(
             code="same-queries",
