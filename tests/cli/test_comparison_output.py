@@ -71,18 +71,18 @@ def test_the_evidence_unjudged_documents_and_likeness_are_printed_with_detail_on
     titles = ("The evidence", "What unjudged documents could change", "Ranking similarity")
     brief = run("compare", *files[:3], *MEASURES).stdout
     assert not [title for title in titles if title in brief]
-    assert "--detail shows" in brief
+    assert "--detail:" in brief
     detailed = run("compare", *files[:3], *MEASURES, "--detail").stdout
     assert [title for title in titles if title not in detailed] == []
     for column in ("effect", "won/tied/lost", "worst cases", "RBO"):
         assert column in detailed
-    assert "--detail shows" not in detailed
+    assert "--detail:" not in detailed
 
 
 @pytest.mark.slow
 def test_intervals_of_many_pairs_are_left_to_detail_and_this_is_said(files):
     brief = run("compare", *files, *MEASURES).stdout
-    assert "--detail shows the intervals and p of all pairs" in brief
+    assert "--detail: the intervals and p of all pairs" in brief
     assert "95% simultaneous" not in brief
     assert "b vs a" not in brief
     detailed = run("compare", *files, *MEASURES, "--detail").stdout

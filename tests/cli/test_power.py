@@ -42,7 +42,7 @@ def test_power_takes_a_standard_deviation_and_a_power():
 def test_wrong_input_is_one_line_and_exit_code_2():
     for arguments, message in (
         (["power", demo.FOLDER, "--sd", "-1"], "sd must be a number above 0"),
-        (["power", demo.FOLDER, "-m", "Rndcg"], "give their standard deviation as sd (--sd)"),
+        (["power", demo.FOLDER, "-m", "Rndcg"], "give their standard deviation with --sd, for"),
     ):
         result = run(*arguments)
         assert result.exit_code == 2

@@ -25,11 +25,11 @@ def cautions(runs, measures="Recall@20"):
 def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
     [sentence] = cautions(runs)
-    for words in ("from short (at most 10 documents a query) to long (20)", "Recall@20 may"):
+    for words in ("short at most 10 documents a query, long at most 20", "Recall@20 may"):
         assert words in sentence
     assert cautions(runs, ["nDCG@5", "Recall@10"]) == []
     [sentence] = cautions(runs, ["nDCG@20", "P@20"])
-    assert "differences in nDCG@20, Precision@20 may come from depth" in sentence
+    assert "Differences in nDCG@20, Precision@20 may come from that" in sentence
 
 
 def test_unjudged_queries_of_all_runs_are_counted_unless_a_warning_counts_them():
@@ -91,7 +91,7 @@ def test_a_comparison_of_common_queries_that_does_not_take_place_is_named():
     whole = dict.fromkeys(QRELS, ranking(10))
     half = {query: whole[query] for query in list(QRELS)[:6]}
     for runs, missing, words in (
-        ({"half": half, "whole": whole}, "zero", "--on intersection (on=) changes nothing"),
+        ({"half": half, "whole": whole}, "zero", "on='intersection' changes nothing"),
         ({"half": half, "whole": whole}, "skip", ""),
         ({"a": whole, "whole": whole}, "zero", ""),
     ):
@@ -120,7 +120,7 @@ def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
     runs = {"bm25": dict.fromkeys(QRELS, ranking(10)), "dense": dict.fromkeys(QRELS, ranking(10))}
     runs["dense"] = [runs["dense"], dict(runs["dense"])]
     [sentence] = cautions(runs, "MRR@10")
-    for words in ("bm25 has one run", "repeats of dense", "do not cover", "--deterministic"):
+    for words in ("bm25 has one run", "repeats of dense", "do not cover", "with deterministic="):
         assert words in sentence
     deterministic = compare_runs(QRELS, runs, "MRR@10", deterministic=["bm25"])
     assert cautions_on(deterministic) == []
@@ -129,9 +129,9 @@ def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
 
 def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
-    words = "from short (at most 10 documents a query) to long (20), so differences in Recall@20"
+    words = "short at most 10 documents a query, long at most 20. Differences in Recall@20"
     comparison = compare_runs(QRELS, runs, ["Recall@20", "MRR@10"])
-    assert comparison.to_latex().startswith("% Warning: rankings differ in depth")
+    assert comparison.to_latex().startswith("% Warning: rankings have different depths")
     of_recall, of_mrr = comparison.to_csv().splitlines()[1:]
     assert words in of_recall
     assert words not in of_mrr
@@ -148,7 +148,7 @@ def test_every_output_shows_cautions(output, tmp_path):
     if output == "report":
         write_report(tmp_path / "r.html", comparison)
         text = (tmp_path / "r.html").read_text(encoding="utf-8")
-        assert text.count("from short (at most 10 documents a query) to long (20)") == 1
+        assert text.count("short at most 10 documents a query, long at most 20") == 1
     else:
         text = str(comparison) if output == "text" else comparison.to_markdown()
-    assert "from short (at most 10 documents a query) to long (20)" in text
+    assert "short at most 10 documents a query, long at most 20" in text

@@ -103,7 +103,7 @@ def test_the_result_is_saved_and_loaded(tmp_path):
 
 
 def test_impossible_requests_are_refused():
-    with pytest.raises(InputError, match=r"how much differences of Rndcg.* give .* sd \(--sd\)"):
+    with pytest.raises(InputError, match=r"how much differences of Rndcg.* give .* with sd="):
         experiment_power(qrels(40), "Rndcg")
     with pytest.raises(InputError, match="1 judged query"):
         experiment_power(qrels(1))

@@ -199,7 +199,7 @@ def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_
     [worse] = checks("old", "worse", non_inferior=True, margin=0.02)
     assert worse.limit < worse.smallest_margin
     assert worse.outcome == "failed"
-    assert "A one-sided test shows a loss (p" in worse.reason
+    assert "By a one-sided test it is worse (p" in worse.reason
     [enough] = checks("old", "worse", non_inferior=True, margin=0.1)
     assert enough.outcome == "failed"
     assert "margin of" not in enough.reason

@@ -51,8 +51,8 @@ def print_comparison(
     if not detail:
         hidden = "" if shows_all_pairs(comparison) else "the intervals and p of all pairs, "
         is_pair = len(comparison.systems) == 2  # noqa: PLR2004
-        rest = ", method" if is_pair else "; -o queries=FILE every query"
-        shown = f"--detail shows {hidden}effects, power, unjudged documents{rest}"
+        rest = ", method" if is_pair else "; -o queries=FILE: every query"
+        shown = f"--detail: {hidden}effects, power, unjudged documents{rest}"
         console.print(Text(shown, style="dim"))
     for document in others:
         print_document(document, detail=detail)

@@ -57,6 +57,9 @@ _OPTIONS = {
         "split",
         "rel",
         "columns",
+        "clusters",
+        "deterministic",
+        "sd",
     )
 }
 
@@ -193,13 +196,16 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
 
     >>> with_options("choose missing='zero' or 'skip'", {"missing": "--missing"})
     'choose --missing zero or skip'
+    >>> with_options("count grades from 2 on (rel=)", {"rel": "--rel"})
+    'count grades from 2 on (--rel)'
     """
     for argument, option in options.items():
-        values = rf"\b{argument}=('[\w.-]+'(?: or '[\w.-]+')*)"
+        # Not within a word: in an address, ``&rel=`` is a part of it.
+        values = rf"(?<![^\s(]){argument}=('[\w.-]+'(?: or '[\w.-]+')*)"
         for listed in re.findall(values, message):
             unquoted = listed.replace("'", "")
             message = message.replace(f"{argument}={listed}", f"{option} {unquoted}")
-        message = re.sub(rf"\b{argument}=(?=\s)", option, message)
+        message = re.sub(rf"(?<![^\s(]){argument}=(?=[\s),])", option, message)
     return message
 
 

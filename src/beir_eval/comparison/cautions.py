@@ -63,8 +63,8 @@ def _on_without_effect(comparison: Comparison) -> Iterator[str]:
     """
     if comparison.settings.on == "intersection" and comparison.on_common_queries is not None:
         yield (
-            "--on intersection (on=) changes nothing, since missing queries count as empty "
-            "rankings: add --missing skip (missing=) to compare the queries that all systems have"
+            "on='intersection' changes nothing, since missing queries count as empty rankings: add "
+            "missing='skip' to compare the queries that all systems have"
         )
 
 
@@ -82,8 +82,8 @@ def _without_relevant(comparison: Comparison) -> Iterator[str]:
     if without >= _LARGE_SHARE * total:
         yield (
             f"{without:,} of {total:,} queries have no relevant document: every system scores the "
-            "same on them, which makes means and differences smaller. --no-relevant skip "
-            "(no_relevant=) leaves them out"
+            "same on them, which makes means and differences smaller. no_relevant='skip' leaves "
+            "them out"
         )
 
 
@@ -104,7 +104,7 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
         yield (
             f"{_listed(single)} {has}, so the repeats of {_listed(others)} are averaged and the "
             "verdicts do not cover their noise. If further runs would be the same, name the system "
-            "with --deterministic (deterministic=)"
+            "with deterministic="
         )
 
 

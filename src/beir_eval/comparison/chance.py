@@ -217,15 +217,15 @@ def _noise_text(comparison: Comparison) -> str:
     weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
     if comparison.baseline is None and weakest.verdict == "worse":
         weakest = weakest.reversed()
-    which = "this difference"
+    which = "this verdict"
     if len(decided) > 1:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"{weakest.system}{against}{measure}"
-    noise = f"A seed-to-seed SD of {weakest.noise_to_undo:.2g}"
+        which = f"the verdict on {weakest.system}{against}{measure}"
+    noise = f"Training noise of SD {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
-        noise = "Any noise of training"
-    return f". {noise} would make {which} not significant"
+        noise = "Any training noise"
+    return f". {noise} would make {which} undecided"
 
 
 def _choice_notes(comparison: Comparison) -> Iterator[str]:

@@ -56,7 +56,7 @@ _SOURCE = (
     "sd: the standard deviation of the differences query by query between two systems; low, usual, "
     "high: its 10%, 50% and 90% quantiles over 47 pairs of runs (36 on TREC-DL 2019, 1 on "
     "TREC-COVID, 10 on SciFact). The sd of your systems may differ: state that of an earlier "
-    "comparison as --sd (sd=)"
+    "comparison with sd="
 )
 
 
@@ -260,7 +260,7 @@ def _spreads(measure: Measure, sd: float | None) -> Iterator[tuple[str, float, s
     if not same:
         msg = (
             f"how much differences of {measure} vary between queries is not known; give their "
-            "standard deviation as sd (--sd), for example from an earlier comparison"
+            "standard deviation with sd=, for example from an earlier comparison"
         )
         raise InputError(msg)
     nearest = min(same, key=lambda candidate: _cutoff_distance(candidate, measure))

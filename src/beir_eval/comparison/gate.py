@@ -565,9 +565,7 @@ class _Rules(NamedTuple):
                 f"bounds{corrected}; level {self.alpha:g})"
             )
         else:
-            sentence += (
-                f"the larger one of Gaffke's bound and the t test{corrected}; level {self.alpha:g})"
-            )
+            sentence += f"level {self.alpha:g}{corrected})"
             least = smallest_margin(
                 test.num_queries,
                 alpha=test.alpha,
@@ -577,8 +575,10 @@ class _Rules(NamedTuple):
             if not test.non_inferior and margin < least:
                 _, p_loss = self._test_of_loss(scores)
                 if is_at_most(np.array(p_loss), self.alpha):
-                    of_loss = f"p {p_text(p_loss)}; verdicts are two-sided"
-                    sentence += f". A one-sided test shows a loss ({of_loss})"
+                    sentence += (
+                        f". By a one-sided test it is worse (p {p_text(p_loss)}); the test of "
+                        "verdicts is two-sided"
+                    )
                 else:
                     outcome = "undecidable"
                     sentence += (
@@ -728,8 +728,8 @@ class _Rules(NamedTuple):
         if self.allow_unequal_depth or not compares_depths(measure, depths):
             return ""
         return (
-            f"{depths_text(depths)}, so a difference may come from depth. Compare rankings of "
-            f"equal depth, at a cutoff of at most {min(depths.values()):,}, or check them all the "
+            f"{depths_text(depths)}. A difference may come from that. Compare rankings of equal "
+            f"depth, at a cutoff of at most {min(depths.values()):,}, or check them all the "
             "same with --allow-unequal-depth (allow_unequal_depth=True)"
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ from beir_eval.comparison.tables import (
     pair_label,
     shown_differences,
     to_table,
+    worse_systems_text,
 )
 from beir_eval.comparison.ties import TIES_TITLE, ties_table
 from beir_eval.comparison.unjudged.tables import (
@@ -121,7 +123,7 @@ def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
     elif comparison.baseline is not None or len(comparison.systems) == 2:  # noqa: PLR2004 - a pair
         tables = [_systems_table(comparison, measure) for measure in comparison.measures]
     else:
-        means = [to_table(comparison)]
+        means = [_ranked_table(comparison)]
         tables = (
             [_pairs_table(comparison, measure) for measure in comparison.measures]
             if has_all_pairs
@@ -330,6 +332,24 @@ def _systems_table(comparison: Comparison, measure: str) -> Table:
     return Table((_label_of_measure(comparison, measure), "mean", *headings), rows)
 
 
+def _ranked_table(comparison: Comparison) -> Table:
+    """Return a table of means with a row for each system; of one measure with those it beats."""
+    table = to_table(comparison)
+    if len(comparison.measures) > 1 or not _has_decided(comparison):
+        return table
+    rows: list[tuple[str | Cell, ...]] = []
+    for system, (label, mean) in zip(in_shown_order(comparison), table.rows, strict=True):
+        worse = worse_systems_text(comparison, comparison.measures[0], system)
+        unmarked = mean if isinstance(mean, str) else replace(mean, mark="", verdict="")
+        rows.append((label, unmarked, worse))
+    return Table((*table.header, "significantly better than"), rows)
+
+
+def _has_decided(comparison: Comparison) -> bool:
+    """Return whether a system is better than another one."""
+    return any(pair.verdict in ("better", "worse") for pair in comparison.differences)
+
+
 def _pairs_table(comparison: Comparison, measure: str) -> Table:
     """Return a table of one measure with a row for each pair, by the letters of the systems."""
     rows = [
@@ -364,8 +384,9 @@ def _interval_sentences(comparison: Comparison) -> Iterator[str]:
 
 def _mark_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield what stands behind the means of all pairs of several systems."""
-    decided = any(pair.verdict in ("better", "worse") for pair in comparison.differences)
-    if decided and comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
+    if len(comparison.measures) == 1 or not _has_decided(comparison):
+        return
+    if comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
         if has_letters(comparison):
             yield "Behind a mean: significantly better than these systems"
         else:
@@ -424,13 +445,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
                 yield f"{of_measure}{note}"
             return
         margin = comparison.settings.margin
-        would = f"detecting {margin:g} (--margin) takes {queries_text(pair)} {unit}"
+        would = f"a difference of {margin:g} takes {queries_text(pair)} {unit}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"detecting {margin:g} (--margin) may take more repeats, not only more {unit}"
+            would = f"a difference of {margin:g} may take more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " with these repeats"
         yield (
-            f"{of_measure}The smallest true difference detected 80% of the time{repeats} is about "
-            f"{_detectable_text([pair])} (estimated); {would}"
+            f"{of_measure}The smallest true difference detected 80% of the time{repeats} is "
+            f"estimated between {_detectable_text([pair], ' and ')}; {would}"
         )
         return
     sizes, depending = [], ""
@@ -452,11 +473,11 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _detectable_text(pairs: Sequence[Difference]) -> str:
+def _detectable_text(pairs: Sequence[Difference], to: str = " to ") -> str:
     """Return the range of the differences that the queries detect, over all pairs."""
     low = min(pair.detectable_low or 0.0 for pair in pairs)
     high = max(pair.detectable_high or 0.0 for pair in pairs)
-    return f"{low:.2g} to {high:.2g}"
+    return f"{low:.2g}{to}{high:.2g}"
 
 
 def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:

@@ -67,23 +67,26 @@ def _marked_mean_cell(
 
     Without a baseline, the mark is the letters of the systems that this one is better than.
     """
-    measure, system = mean.measure, mean.system
     if comparison.baseline is not None:
-        verdict = _verdict(comparison, measure, system, comparison.baseline)
+        verdict = _verdict(comparison, mean.measure, mean.system, comparison.baseline)
         return marked_cell(text, verdict, **cell_fields)
-    order = in_shown_order(comparison)
-    worse = [
-        index
-        for index, against in enumerate(order)
-        if against != system and _verdict(comparison, measure, system, against) == "better"
-    ]
+    worse = worse_systems_text(comparison, mean.measure, mean.system)
     if not worse:
         return marked_cell(text, "", **cell_fields)
-    letters = "".join(map(letter_at, worse))
-    if not has_letters(comparison):
-        letters = f">{_ranges_text([index + 1 for index in worse])}"
-    explanation = "better than these systems"
-    return Cell(text, letters, "better", explanation, **cell_fields)
+    mark = worse if has_letters(comparison) else f">{worse}"
+    return Cell(text, mark, "better", "better than these systems", **cell_fields)
+
+
+def worse_systems_text(comparison: Comparison, measure: str, system: str) -> str:
+    """Return the letters, or ranks, of the systems that a system is better than; "" for none."""
+    worse = [
+        index
+        for index, against in enumerate(in_shown_order(comparison))
+        if against != system and _verdict(comparison, measure, system, against) == "better"
+    ]
+    if has_letters(comparison):
+        return "".join(map(letter_at, worse))
+    return _ranges_text([index + 1 for index in worse])
 
 
 def in_shown_order(comparison: Comparison) -> list[str]:

@@ -232,7 +232,7 @@ def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str
     effect = (
         "left out (missing='skip')"
         if settings.missing == "skip"
-        else "count as empty rankings (missing='zero')"
+        else "count as empty rankings (missing='zero', the default)"
     )
     yield (
         f"{len(missing):,} of {num_judged:,} judged queries are missing from the run and {effect}: "

@@ -37,12 +37,12 @@ def depths_text(depths: Mapping[str, int]) -> str:
     """Return that systems differ in depth, with the shallowest and the deepest.
 
     >>> depths_text({"bm25": 100, "top10": 10})
-    'rankings differ in depth, from top10 (at most 10 documents a query) to bm25 (100)'
+    'rankings have different depths: top10 at most 10 documents a query, bm25 at most 100'
     """
     (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
     return (
-        f"rankings differ in depth, from {first} (at most {number_of(shallowest, 'document')} a "
-        f"query) to {last} ({deepest:,})"
+        f"rankings have different depths: {first} at most {number_of(shallowest, 'document')} a "
+        f"query, {last} at most {deepest:,}"
     )
 
 
@@ -57,6 +57,6 @@ def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> s
     if not listed:
         return ""
     return (
-        f"{depths_text(depths)}, so differences in {', '.join(listed)} may come from depth. "
-        f"Compare rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
+        f"{depths_text(depths)}. Differences in {', '.join(listed)} may come from that. Compare "
+        f"rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
     )

@@ -60,9 +60,10 @@ def unjudged_summary(comparison: Comparison) -> str:
     number, could, unknown = len(changes), changes.count("could"), changes.count("not known")
     if unknown == number:
         return "Whether unjudged documents could change these verdicts is not known."
-    which = f"{number - unknown} of {number}" if unknown else f"any of the {number}"
+    cannot = number - could - unknown
+    others = f"; whether they could change the other {unknown} is not known" if unknown else ""
     if not could:
-        others = f"; for the other {unknown} this is not known" if unknown else ""
+        which = f"{cannot} of {number}" if unknown else f"any of the {number}"
         return f"Unjudged documents cannot change {which} verdicts{others}."
     everything = "both" if number == 2 else f"all {number}"  # noqa: PLR2004 - a word
     which = everything if could == number else f"{could} of {number}"
@@ -73,7 +74,8 @@ def unjudged_summary(comparison: Comparison) -> str:
     }
     listed = ", ".join(f"{count} on {measure}" for measure, count in counts.items())
     by_measure = f" ({listed})" if len(set(counts.values())) > 1 else ""
-    others = f"; for {unknown} more this is not known" if unknown else ""
+    if cannot and unknown:
+        others = f" and cannot change {cannot}{others}"
     return f"Unjudged documents could change {which} verdicts{by_measure}{others}."
 
 

@@ -41,9 +41,10 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "swapped-files": "Pass the qrels first, then the run",
     "no-relevant-documents": "Check that the column of grades was read",
     "negative-grades": "Use 0 for documents that are judged and not relevant",
-    "level-above-grades": "State a lower rel (--rel), or check that the column of grades was read",
+    "level-above-grades": "State a lower rel=, or check that the column of grades was read",
     "deep-learning-grades": (
-        "To compare with published values, use rel=2 (--rel 2) on rankings of 1,000 documents"
+        "To compare with published values, count grades from 2 on (rel=), on 1,000 documents a "
+        "query"
     ),
     "grades-without-zero": (
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
@@ -72,9 +73,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "rankings-of-other-queries": "Check that each ranking has the id of its query",
     "rankings-without-judged": "Check the document ids in the rankings of these queries",
     "same-ranking": "Check that the system searches for the text of each query",
-    "same-queries": (
-        "Leave repeated queries out, or compare with clusters= (--clusters) of related queries"
-    ),
+    "same-queries": ("Leave repeated queries out, or compare with clusters= of related queries"),
 }
 #: What is about the judgements, whatever the run.
 _OF_QRELS = (
