@@ -115,10 +115,15 @@ class Formula:
         """Return norm(0), not known yet, norm(1) = 1, …, norm(N), and its limit, f8[N + 2]."""
         if measure.is_of_first_relevant:
             return np.ones(most + 2)
-        far = _FAR * max(most, measure.cutoff or 1)
-        numbers = np.concatenate([np.arange(1, most + 1), [far, 2 * far]])
-        scores = self._scores_of_one(measure, np.ones_like(numbers), numbers, 2 * far)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            norms = np.nan_to_num(scores[0] / scores, nan=1.0)
+        # It grows, and with a cutoff mostly up to that.
+        for last in sorted({min(measure.cutoff or most, most), most}):
+            far = _FAR * max(most, last)
+            numbers = np.concatenate([np.arange(1, last + 1), [far, 2 * far]])
+            scores = self._scores_of_one(measure, np.ones_like(numbers), numbers, 2 * far)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                norms = np.nan_to_num(scores[0] / scores, nan=1.0)
+            if norms[last - 1] == norms[-2] == norms[-1]:
+                break
         limit = norms[-1] if norms[-1] == norms[-2] else np.inf
-        return np.concatenate([[1.0], norms[:-2], [limit]])
+        of_more = np.full(most - last, limit)
+        return np.concatenate([[1.0], norms[:-2], of_more, [limit]])

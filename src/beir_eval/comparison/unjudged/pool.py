@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import position_in_row
+from beir_eval.core.arrays import position_in_row, rows_from_lengths
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import drop_documents, rank_hits
 from beir_eval.core.relevance_matrix import Cells, RelevanceMatrix
@@ -75,20 +75,21 @@ class Pool:
         self.query_ids = self._judged.query_ids
         self.judgements = (self._judged.row, self._judged.grades)
         self.max_grade = qrels.max_grade if qrels.max_grade > 0 else 1.0
-        self._row_of = {query_id: row for row, query_id in enumerate(self.query_ids)}
-        unjudged: dict[tuple[int, str], None] = {}
-        for result in (result for repeats in results for result in repeats):
-            for query_id, top in (result.top or {}).items():
-                row = self._row_of.get(query_id, -1)
-                if row >= 0 and None in top.grades:
-                    listed = zip(top.doc_ids, top.grades, strict=True)
-                    unjudged.update(
-                        ((row, doc_id), None) for doc_id, grade in listed if grade is None
-                    )
-        documents = sorted(unjudged, key=lambda document: document[0])
-        self._index = {document: index for index, document in enumerate(documents)}
-        self.row = np.fromiter((row for row, _ in documents), np.int64, len(documents))
-        self.doc_ids = [doc_id for _, doc_id in documents]
+        tops = [result.top or {} for repeats in results for result in repeats]
+        self.doc_ids: list[str] = []
+        #: The index of each unjudged document of a query. [Q]
+        self._indices: list[dict[str, int]] = []
+        for query_id in self.query_ids:
+            unjudged = {
+                doc_id: 0
+                for top in (of_run[query_id] for of_run in tops if query_id in of_run)
+                for doc_id, grade in zip(top.doc_ids, top.grades, strict=True)
+                if grade is None
+            }
+            begin = len(self.doc_ids)
+            self.doc_ids += unjudged
+            self._indices.append(dict(zip(unjudged, range(begin, len(self.doc_ids)), strict=True)))
+        self.row = rows_from_lengths(np.array([len(indices) for indices in self._indices]))
 
     def rank_top(self, results: Sequence[Sequence[EvaluationResult]]) -> None:
         """Rank the top documents of each result.
@@ -108,8 +109,8 @@ class Pool:
         if settings.duplicates == "error":  # the evaluation has already raised
             settings = replace(settings, duplicates="keep")
         documents = self._judged.as_dict()
-        for row, doc_id in self._index:
-            documents[self.query_ids[row]][doc_id] = _SOME_GRADE
+        for query_id, indices in zip(self.query_ids, self._indices, strict=True):
+            documents[query_id].update(dict.fromkeys(indices, _SOME_GRADE))
         both = Qrels(documents)
         starts, lengths = both.starts[:-1], np.diff(self._judged.starts)
         is_judged = np.arange(len(both.row)) - starts[both.row] < lengths[both.row]
@@ -119,29 +120,29 @@ class Pool:
         ]
 
     def _ranks_of_top(self, result: EvaluationResult) -> RunRanks:
-        unjudged = np.zeros(len(self.doc_ids), dtype=np.int64)
-        num_retrieved = np.zeros(len(self.query_ids), dtype=np.int64)
-        rows: list[int] = []
+        unjudged = [0] * len(self.doc_ids)
+        num_retrieved, num_judged = [0] * len(self.query_ids), [0] * len(self.query_ids)
         ranks: list[int] = []
         grades: list[float] = []
         for row, query_id in enumerate(self.query_ids):
             top = (result.top or {}).get(query_id)
             if top is None:
                 continue
-            num_retrieved[row] = len(top.doc_ids)
-            seen: set[str] = set()
+            begin, num_retrieved[row] = len(ranks), len(top.doc_ids)
+            # The first rank of each document: a later copy gains nothing.
+            first = dict(zip(reversed(top.doc_ids), range(len(top.doc_ids), 0, -1), strict=True))
+            indices = self._indices[row]
             for rank, (doc_id, grade) in enumerate(zip(top.doc_ids, top.grades, strict=True), 1):
-                if doc_id in seen:  # a later copy gains nothing
-                    continue
-                seen.add(doc_id)
                 if grade is None:
-                    unjudged[self._index[row, doc_id]] = rank
-                else:
-                    rows.append(row)
+                    unjudged[indices[doc_id]] = first[doc_id]
+                elif first[doc_id] == rank:
                     ranks.append(rank)
                     grades.append(grade)
-        cells = Cells(np.array(rows, np.int64), np.array(ranks, np.int64), np.array(grades))
-        return RunRanks(cells, unjudged, num_retrieved)
+            num_judged[row] = len(ranks) - begin
+        cells = Cells(
+            rows_from_lengths(np.array(num_judged)), np.array(ranks, np.int64), np.array(grades)
+        )
+        return RunRanks(cells, np.array(unjudged, np.int64), np.array(num_retrieved, np.int64))
 
     def _ranks_of_run(
         self, run: Run, both: Qrels, is_judged: np.ndarray, settings: EvaluationSettings
