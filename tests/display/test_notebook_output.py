@@ -8,7 +8,7 @@ from beir_eval import evaluate, load_dataset, read_run
 from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
 from beir_eval.display import Table
-from beir_eval.report.page_figures import page_specification
+from beir_eval.report.page import page_specification
 
 
 @pytest.fixture(scope="module")

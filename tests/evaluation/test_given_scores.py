@@ -18,7 +18,7 @@ from beir_eval.errors import (
     UnknownMeasureError,
 )
 from beir_eval.evaluation import ScoreScale
-from beir_eval.evaluation.side_by_side import labelled_means, shared_notes
+from beir_eval.evaluation.tables import labelled_means, shared_notes
 from beir_eval.measures import definitions, parse
 from beir_eval.measures.scales import scale_of
 from strategies import QUERY_IDS, qrels_and_run

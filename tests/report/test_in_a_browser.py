@@ -8,7 +8,7 @@ import pytest
 from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult
 from beir_eval.comparison.slices import by_length
-from beir_eval.display.chart_parts import difference_rows
+from beir_eval.display.charts import difference_rows
 from beir_eval.report import write_report
 from report_cases import HOSTILE, bundled, hostile, made, staged
 
@@ -582,11 +582,12 @@ def test_the_table_shows_the_page_of_the_chosen_query(show, comparison_and_texts
 def test_the_page_works_without_a_chart_that_cannot_be_drawn(
     show, comparison_and_texts, monkeypatch
 ):
-    from beir_eval.report import page_figures, write  # noqa: PLC0415
+    from beir_eval.report import page as page_module  # noqa: PLC0415
+    from beir_eval.report import write  # noqa: PLC0415
 
     comparison, texts = comparison_and_texts
-    original = page_figures.page_specification
-    for module in (page_figures, write):
+    original = page_module.page_specification
+    for module in (page_module, write):
         monkeypatch.setattr(
             module,
             "page_specification",

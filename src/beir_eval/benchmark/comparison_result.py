@@ -37,7 +37,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
-from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import (
     Cell,
     Table,
@@ -45,7 +45,6 @@ from beir_eval.display.tables import (
     records_csv,
     score_text,
 )
-from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import check_flag
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of

@@ -21,7 +21,7 @@ from beir_eval.errors import (
     ResultError,
     first_few,
 )
-from beir_eval.evaluation.side_by_side import check_same_scale
+from beir_eval.evaluation.tables import check_same_scale
 from beir_eval.significance import balanced, holm, sign_flip_many
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests

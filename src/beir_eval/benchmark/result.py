@@ -17,9 +17,8 @@ from beir_eval.datasets.catalogue import (
     find_info,
     parent_info,
 )
-from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table
-from beir_eval.display.warning_texts import warnings_latex
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.tables import score_cells

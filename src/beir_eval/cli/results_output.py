@@ -10,15 +10,16 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.display.document import warnings_latex, warnings_markdown
 from beir_eval.display.tables import csv_text
-from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import shared_notes, shared_warnings
 from beir_eval.evaluation.tables import (
     cutoff_tables,
     means_table,
+    shared_notes,
+    shared_warnings,
     to_latex,
     to_markdown,
     usual_measures,

@@ -23,7 +23,7 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import as_result
-from beir_eval.evaluation.side_by_side import check_same_scale, shared_measures
+from beir_eval.evaluation.tables import check_same_scale, shared_measures
 from beir_eval.measures.names import names_among, registered, with_rel
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES

@@ -9,7 +9,7 @@ from beir_eval.comparison.records import TESTS_OVER_REPEATS
 from beir_eval.comparison.ties import widest_ties
 from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
-from beir_eval.evaluation.depths import SHALLOW_PART, compares_depths, unequal_depths_text
+from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display import charts as display_charts
-from beir_eval.display.chart_parts import difference_rows
+from beir_eval.display.charts import difference_rows
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:

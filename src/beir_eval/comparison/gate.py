@@ -41,9 +41,9 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
-from beir_eval.evaluation.depths import compares_depths, depths_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.saved_results import load_result
+from beir_eval.evaluation.tables import compares_depths, depths_text
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of

@@ -48,17 +48,16 @@ from beir_eval.comparison.validation import (
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.document import Document, Shown
+from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
 from beir_eval.display.tables import ScoreFormat, records_csv
-from beir_eval.display.warning_texts import warnings_latex, warnings_markdown
 from beir_eval.errors import (
     NotEvaluatedError,
     check_choice,
     needs_extra,
 )
-from beir_eval.evaluation.depths import unequal_depths_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.tables import unequal_depths_text
 from beir_eval.evaluation.validation import check_result, check_scores, check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 

@@ -2,9 +2,8 @@
 
 Inside: ``document`` (what a result shows, the same in every output), ``words`` (marks and colours
 of verdicts), ``tables`` (Markdown, HTML, LaTeX, CSV), ``figure`` (a Vega-Lite specification with
-its data), ``charts`` (a function for each kind of figure), ``chart_parts`` (rows and parts that
-figures share), ``warning_texts`` (warnings before tables and verdicts), ``progress`` (the progress
-bar of all commands and functions).
+its data), ``charts`` (a function for each kind of figure), ``progress`` (the progress bar of all
+commands and functions).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

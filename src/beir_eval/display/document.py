@@ -1,9 +1,9 @@
-"""``Document``: what a result shows, as plain text, Markdown and HTML.
+"""``Document``: what a result shows, as plain text, Markdown and HTML; warnings as LaTeX too.
 
 A result fills the slots of its document once, and the order of the slots is that of every output:
 what a reader must know first, the conclusions, the tables, and how to read them. ``print``, the
 terminal, notebooks, Markdown and the report show all of it; details are for Markdown, ``--detail``
-and the report.
+and the report. Warnings stand before tables and verdicts.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.display.tables import markdown_list, markdown_text
-from beir_eval.display.warning_texts import warnings_html, warnings_markdown
-from beir_eval.errors import one_line
+from beir_eval.errors import escape_controls, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -146,3 +145,22 @@ class Shown:
     def __str__(self) -> str:
         """Return warnings, conclusions, tables and notes as plain text."""
         return self.document().text()
+
+
+def warnings_markdown(sentences: Iterable[str]) -> str:
+    """Return each sentence as a quoted paragraph of Markdown; "" for no sentence."""
+    return "".join(f"> **Warning:** {markdown_text(sentence)}\n\n" for sentence in sentences)
+
+
+def warnings_html(sentences: Iterable[str]) -> str:
+    """Return each sentence as a paragraph of HTML, escaped; "" for no sentence."""
+    return "".join(
+        f"<p><strong>Warning:</strong> {html.escape(sentence)}</p>\n" for sentence in sentences
+    )
+
+
+def warnings_latex(sentences: Iterable[str]) -> str:
+    """Return each sentence as a comment of LaTeX on a line of its own; "" for no sentence."""
+    return "".join(
+        f"% Warning: {escape_controls(' '.join(sentence.split()))}\n" for sentence in sentences
+    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from beir_eval.display.chart_parts import Row, Spec
+    from beir_eval.display.charts import Row, Spec
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _MIME = "application/vnd.vegalite.v6+json"

@@ -1,17 +1,16 @@
 """Evaluation of runs and of predicted answers: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
 
-Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
-(``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
-``summary`` (what results in memory and streamed ones share);
+Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass, and in the wrong
+order); ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its
+``score_matrix``; ``summary`` (what results in memory and streamed ones share);
 ``query_scores`` (scores and counts of each query); ``score_table`` (both as the rows of a table,
 which is made part by part); ``streaming`` (files larger than memory); ``saved_results`` (results in
 files and score tables); ``given_scores`` (scores that were computed elsewhere); ``notes``
 (sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
-``unmatched_ids`` (whether ids match, and the likely reason); ``swapped_inputs`` (qrels and run in
-the wrong order); ``validation`` (checks of a result that was loaded from a file); ``side_by_side``
-(several results in one output); ``depths`` (which measures compare depths); ``tables`` (their
-means, as text and LaTeX); ``answers`` (ranked answers against gold answers); ``answer_measures``
-(one answer a question).
+``unmatched_ids`` (whether ids match, and the likely reason); ``suspicions`` (signs of mistakes);
+``validation`` (checks of a result that was loaded from a file); ``tables`` (results side by side:
+their means as text and LaTeX, and what they share); ``answers`` (predicted answers against gold
+answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``
@@ -41,11 +40,12 @@ from beir_eval.evaluation.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
-    from beir_eval.evaluation.answer_measures import answer_scores, read_gold_answers
     from beir_eval.evaluation.answers import (
+        answer_scores,
         answers_to_relevance,
         evaluate_answers,
         normalize_answer,
+        read_gold_answers,
         token_f1,
     )
     from beir_eval.evaluation.streaming.result import StreamedResult
@@ -81,8 +81,8 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "answer_scores": "beir_eval.evaluation.answer_measures",
-        "read_gold_answers": "beir_eval.evaluation.answer_measures",
+        "answer_scores": "beir_eval.evaluation.answers",
+        "read_gold_answers": "beir_eval.evaluation.answers",
         "answers_to_relevance": "beir_eval.evaluation.answers",
         "evaluate_answers": "beir_eval.evaluation.answers",
         "normalize_answer": "beir_eval.evaluation.answers",

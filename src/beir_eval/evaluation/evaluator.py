@@ -25,7 +25,15 @@ from beir_eval.errors import (
     warn_caller,
 )
 from beir_eval.evaluation.coverage import warn_of_content
-from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, followed
+from beir_eval.evaluation.inputs import (
+    as_qrels,
+    as_run,
+    conventions_of,
+    followed,
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs,
+)
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_missing,
@@ -39,11 +47,6 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
 from beir_eval.evaluation.suspicions.run import suspicions_of_run
-from beir_eval.evaluation.swapped_inputs import (
-    grades_look_like_scores,
-    scores_look_like_grades,
-    swapped_inputs,
-)
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 

@@ -16,7 +16,7 @@ from beir_eval.core.file_kinds import kind_of_json
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.warning_texts import warnings_latex
+from beir_eval.display.document import warnings_latex
 from beir_eval.errors import (
     InputError,
     NotEvaluatedError,
@@ -487,8 +487,10 @@ class EvaluationResult(Summary, Saved):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        from beir_eval.display.chart_parts import score_rows  # noqa: PLC0415
-        from beir_eval.display.charts import query_scores  # noqa: PLC0415 - few results are drawn
+        from beir_eval.display.charts import (  # noqa: PLC0415 - few results are drawn
+            query_scores,
+            score_rows,
+        )
 
         name = self.measures[0 if measure is None else self._row_of(measure)]
         rows = score_rows(

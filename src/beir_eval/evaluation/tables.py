@@ -1,28 +1,25 @@
-"""Tables of the means of results: measures by cutoffs, systems by measures; as text and LaTeX."""
+"""Results side by side: tables of their means as text and LaTeX, shared notes, different depths.
+
+Tables have measures by cutoffs, or systems by measures. Notes and measures are those that results
+share; if systems differ in depth, some measures compare the depths, and a sentence says so.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from beir_eval.display.document import Document
+from beir_eval.display.document import Document, warnings_latex
 from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
-from beir_eval.display.warning_texts import warnings_latex
+from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.notes import ranks_caption, ranks_sentence
-from beir_eval.evaluation.side_by_side import (
-    depth_notes,
-    labelled_means,
-    shared_measures,
-    shared_notes,
-    shared_warnings,
-    starred_label,
-)
 from beir_eval.measures import parse, spelled
+from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.evaluation.summary import Summary
     from beir_eval.measures.scales import ScoreScale
@@ -219,3 +216,204 @@ def to_latex(
 def _headings(table: Table) -> list[str]:
     """Return the headings of the columns and of the rows."""
     return [*table.header, *(str(row[0]) for row in table.rows)]
+
+
+def shared_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
+    """Return the notes on several results; a note that is not on all of them names its systems.
+
+    The warnings come first, as ``shared_warnings`` returns them.
+
+    Args:
+        results: the results.
+        measures: the measures that are shown; the note that explains the asterisk is left out if
+            none of them has one. None for all measures.
+    """
+    is_starred = measures is None or any(
+        starred_label(measure, results) != measure for measure in measures
+    )
+    others = [
+        [
+            note
+            for note in result.notes()[len(result.warnings()) :]
+            if is_starred or not note.startswith("*")
+        ]
+        for result in results
+    ]
+    return [
+        *shared_warnings(results),
+        *depth_notes(results, measures),
+        *_shared(results, others),
+    ]
+
+
+def depth_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
+    """Return that some measures compare the depths of the rankings; empty if none does.
+
+    Args:
+        results: the results.
+        measures: the measures that are shown; None for all that the results share.
+    """
+    depths = {result.name: result.counted.deepest_ranking for result in results if result.counted}
+    listed = shared_measures(results) if measures is None else measures
+    return [text for text in [unequal_depths_text(listed, depths)] if text]
+
+
+def shared_warnings(results: Sequence[Summary]) -> list[str]:
+    """Return the warnings on several results; one that is not on all of them names its systems."""
+    return _shared(results, [result.warnings() for result in results])
+
+
+def _shared(results: Sequence[Summary], sentences: Sequence[Sequence[str]]) -> list[str]:
+    """Return the sentences on each result, each once, with the systems unless it is on all."""
+    systems_by_note: dict[str, list[str]] = {}
+    for result, notes in zip(results, sentences, strict=True):
+        for note in notes:
+            systems_by_note.setdefault(note, []).append(result.name)
+    # The note that explains the asterisk in a table comes last, whichever systems it names.
+    ordered = sorted(systems_by_note.items(), key=lambda item: item[0].startswith("*"))
+    return [
+        note if len(systems) == len(results) else f"{', '.join(dict.fromkeys(systems))}: {note}"
+        for note, systems in ordered
+    ]
+
+
+class LabelledMeans(NamedTuple):
+    """The means of one result.
+
+    Attributes:
+        label: the name of the system, with the queries that the means are over if some are missing.
+        means: {measure: mean}.
+        is_over_all_judged: whether the means are over all judged queries.
+    """
+
+    label: str
+    means: dict[str, float]
+    is_over_all_judged: bool
+
+
+def labelled_means(result: Summary) -> list[LabelledMeans]:
+    """Return the means of a result, or two means if judged queries are missing from the run.
+
+    The two are the means over all judged queries and over those that the run has; the ones that the
+    result itself holds (see ``missing``) come first. Of scores computed elsewhere, the judged
+    queries are not known: their means are taken to be over all of them.
+    """
+    counted = result.counted
+    if counted is None or result.settings is None or not counted.queries_missing:
+        return [LabelledMeans(result.name, result.aggregate, is_over_all_judged=True)]
+    judged = LabelledMeans(
+        f"{result.name} (all {counted.queries_judged} judged queries)",
+        result.mean_over("judged"),
+        is_over_all_judged=True,
+    )
+    retrieved = LabelledMeans(
+        f"{result.name} (the {counted.queries_retrieved} it has)",
+        result.mean_over("retrieved"),
+        is_over_all_judged=False,
+    )
+    both = [judged, retrieved]
+    return both[::-1] if result.settings.missing == "skip" else both
+
+
+def shared_measures(results: Sequence[Summary]) -> list[str]:
+    """Return the measures that all results have, in the order of the first result."""
+    return [
+        measure
+        for measure in results[0].measures
+        if all(measure in result.measures for result in results)
+    ]
+
+
+def shared_custom_measures(results: Sequence[Summary]) -> dict[str, ScoreScale]:
+    """Return {name: scale} of the custom measures that all results have.
+
+    Raises:
+        ResultError: two results state different scales of one of them.
+    """
+    scales = {}
+    for measure in shared_measures(results):
+        if measure not in results[0].custom_measures:
+            continue
+        scale = scales[measure] = results[0].custom_measures[measure]
+        for result in results[1:]:
+            check_same_scale(
+                measure, (results[0].name, scale), (result.name, result.custom_measures[measure])
+            )
+    return scales
+
+
+def check_same_scale(
+    measure: str, first: tuple[str, ScoreScale], second: tuple[str, ScoreScale]
+) -> None:
+    """Raise ResultError if two systems, (name, scale) each, have different scales of a measure."""
+    if first[1] != second[1]:
+        msg = (
+            f"{first[0]!r} and {second[0]!r} state different scales of {measure}: {first[1]}; and "
+            f"{second[1]}. State the same bounds and the same higher_is_better in from_scores"
+        )
+        raise ResultError(msg)
+
+
+def starred_label(measure: str, results: Sequence[Summary], label: str | None = None) -> str:
+    """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
+
+    Args:
+        measure: the name of the measure.
+        results: the results that are shown together.
+        label: the name that is shown for the measure; by default ``measure``.
+    """
+    is_beyond = any(result.label(measure).endswith("*") for result in results)
+    name = measure if label is None else label
+    return f"{name} *" if is_beyond else name
+
+
+#: A ranking with fewer documents than this part of another one's is shallower.
+SHALLOW_PART = 0.95
+
+
+def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
+    """Return whether a measure compares the depths of systems and not their rankings only.
+
+    That is so if it has no cutoff, or one beyond the shallowest system, and another system is
+    deeper.
+
+    Args:
+        measure: the name of the measure; False for one that is not a measure of this package.
+        depths: {system: the number of documents in its longest ranking}.
+    """
+    parsed = registered(measure)
+    if parsed is None or len(depths) <= 1:
+        return False
+    counted = [
+        depth if parsed.cutoff is None else min(depth, parsed.cutoff) for depth in depths.values()
+    ]
+    return min(counted) < SHALLOW_PART * max(counted)
+
+
+def depths_text(depths: Mapping[str, int]) -> str:
+    """Return that systems differ in depth, with the shallowest and the deepest.
+
+    >>> depths_text({"bm25": 100, "top10": 10})
+    'rankings have different depths: top10 at most 10 documents a query, bm25 at most 100'
+    """
+    (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
+    return (
+        f"rankings have different depths: {first} at most {number_of(shallowest, 'document')} a "
+        f"query, {last} at most {deepest:,}"
+    )
+
+
+def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> str:
+    """Return that some measures compare depths, and what to do; "" if none does.
+
+    Args:
+        measures: the names of the measures.
+        depths: {system: the number of documents in its longest ranking}.
+    """
+    listed = [name for name in measures if compares_depths(name, depths)]
+    if not listed:
+        return ""
+    return (
+        f"{depths_text(depths)}. Differences in {', '.join(listed)} may come from that. Compare "
+        f"rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
+    )

@@ -4,9 +4,8 @@ It shows a comparison, evaluation results or a benchmark.
 
 Inside: ``write`` (``write_report``, and the content of the page), ``means_table`` and
 ``narrative`` (tables and sentences), ``further_sections`` (slices, averages over data sets,
-checkpoints), ``page_figures`` (figures in the style of the page),
-``dataset_views`` (scores and top lists by query), ``payload``, ``rankings``, ``dataset_texts`` and
-``json_text`` (the data inside the file, trimmed to a size), ``page`` (rendering the HTML).
+checkpoints), ``dataset_views`` (scores, top lists and texts by query), ``payload`` and ``rankings``
+(the data inside the file, trimmed to a size), ``page`` (rendering the HTML, its figures and JSON).
 ``assets`` (our template, style and scripts), ``vendor`` (scripts of other projects).
 
 Public: ``write_report``, ``check_installed``.

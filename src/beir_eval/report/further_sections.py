@@ -10,7 +10,7 @@ from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.display import charts
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, without_repeated_columns
-from beir_eval.report.dataset_texts import excerpt
+from beir_eval.report.dataset_views import excerpt
 from beir_eval.report.narrative import Evidence
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.stages.result import StagedResult
     from beir_eval.display.document import Document
     from beir_eval.display.figure import Figure
-    from beir_eval.report.dataset_texts import Texts
+    from beir_eval.report.dataset_views import Texts
 
 #: The most rows of a figure, verdicts in sentences, and cells of a table.
 _MOST_ROWS = 60

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.tables import mean_cell, to_table
 from beir_eval.display.tables import Table, score_text
-from beir_eval.evaluation.side_by_side import (
+from beir_eval.evaluation.tables import (
     labelled_means,
     shared_custom_measures,
     shared_measures,

@@ -1,4 +1,8 @@
-"""The HTML page: template, style, scripts and licences, and a policy that blocks other scripts."""
+"""The HTML page: template, style, scripts and licences, and a policy that blocks other scripts.
+
+The figures inside it are as wide as their container, in the page's text colour; the data inside it
+is JSON that is safe in an HTML element, and has a size in bytes.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
+from beir_eval.display import charts
+from beir_eval.display.figure import text_styles
 from beir_eval.errors import needs_extra
 
 if TYPE_CHECKING:
@@ -201,3 +207,70 @@ def _policy_hash(text: str) -> str:
 @cache
 def _read_text(folder: str, name: str) -> str:
     return files("beir_eval.report").joinpath(folder, name).read_text(encoding="utf-8")
+
+
+def query_figures(*, higher_is_better: bool = True) -> dict[str, Any]:
+    """Return the figures that show queries, without rows and with placeholders for names.
+
+    The browser fills in the rows and the names once the reader has chosen a pair of systems.
+
+    Args:
+        higher_is_better: whether a difference above 0 has the colour of a gain, or of a loss.
+    """
+    names = {"measure": "@measure@", "system": "@system@"}
+    against = "@against@"
+    figures = {
+        "differences": charts.query_differences(
+            [], **names, against=against, higher_is_better=higher_is_better
+        ),
+        "scatter": charts.scatter([], **names, against=against, higher_is_better=higher_is_better),
+        "scores": charts.query_scores([], **names),
+    }
+    return {key: page_specification(figure) for key, figure in figures.items()}
+
+
+def page_specification(figure: Figure) -> dict[str, Any]:
+    """Return a figure's Vega-Lite specification, adapted to the page.
+
+    The figure takes the width of its container and the page's text colour, in the light and the
+    dark style. It has no title: the page shows the description as a caption below the figure.
+    """
+    text_colour = "currentColor"
+    config = figure.spec["config"]
+    axis = {
+        "labelColor": text_colour,
+        "titleColor": text_colour,
+        "domainColor": text_colour,
+        "tickColor": text_colour,
+        "gridColor": text_colour,
+        "gridOpacity": 0.15,
+        "domainOpacity": 0.5,
+        "tickOpacity": 0.5,
+        "labelOverlap": "greedy",
+        "labelSeparation": 6,
+    }
+    untitled = {key: value for key, value in figure.spec.items() if key != "title"}
+    return untitled | {
+        "width": "container",
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "background": None,
+        "config": config
+        | {
+            "axis": config["axis"] | axis,
+            "legend": config["legend"] | {"labelColor": text_colour, "titleColor": text_colour},
+            "style": text_styles(text_colour),
+        },
+    }
+
+
+def json_for_html(value: Any) -> str:
+    """Return a value as JSON without ``<``, so that it cannot end the HTML element around it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # UTF-8 cannot encode half of a surrogate pair; JSON can escape it.
+    encodable = text.encode("utf-8", "backslashreplace").decode()
+    return encodable.replace("<", "\\u003c")
+
+
+def size_of(value: Any) -> int:
+    """Return the number of bytes that a value takes as JSON in the file."""
+    return len(json_for_html(value).encode())

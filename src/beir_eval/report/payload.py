@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.report.json_text import size_of
+from beir_eval.report.page import size_of
 from beir_eval.report.rankings import Rankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.report.dataset_texts import Texts
-    from beir_eval.report.dataset_views import DatasetView
+    from beir_eval.report.dataset_views import DatasetView, Texts
 
 #: The most bytes that the ids and texts of queries, and the scores, take in all views together.
 MOST_QUERY_BYTES = 800_000

@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from beir_eval.report.dataset_texts import excerpt
-from beir_eval.report.json_text import size_of
+from beir_eval.report.dataset_views import excerpt
+from beir_eval.report.page import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from beir_eval.report.dataset_texts import Texts
-    from beir_eval.report.dataset_views import DatasetView
+    from beir_eval.report.dataset_views import DatasetView, Texts
 
 
 class _Length(NamedTuple):

@@ -24,12 +24,12 @@ from beir_eval.core.paths import as_path
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.side_by_side import depth_notes, shared_notes, shared_warnings
+from beir_eval.evaluation.tables import depth_notes, shared_notes, shared_warnings
 from beir_eval.measures import parse
 from beir_eval.report import means_table, narrative
-from beir_eval.report.dataset_texts import Texts
 from beir_eval.report.dataset_views import (
     DatasetView,
+    Texts,
     main_measure,
     view_of_comparison,
     view_of_results,
@@ -43,9 +43,14 @@ from beir_eval.report.further_sections import (
     slices_section,
     stages_section,
 )
-from beir_eval.report.json_text import json_for_html
-from beir_eval.report.page import Page, check_installed, render
-from beir_eval.report.page_figures import page_specification, query_figures
+from beir_eval.report.page import (
+    Page,
+    check_installed,
+    json_for_html,
+    page_specification,
+    query_figures,
+    render,
+)
 from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:

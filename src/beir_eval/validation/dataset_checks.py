@@ -13,7 +13,7 @@ from beir_eval.errors import shown
 from beir_eval.evaluation.spellings import folded, nearly_equal, without_prefixes
 from beir_eval.evaluation.unmatched_ids import IdGroups
 from beir_eval.validation.ids import check_spellings
-from beir_eval.validation.records import Finding, InputSummary
+from beir_eval.validation.result import Finding, InputSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

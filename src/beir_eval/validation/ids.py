@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from beir_eval.core.files import FileContent
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.spellings import plain_id, spelling_differences
-from beir_eval.validation.records import Finding, pair_texts
+from beir_eval.validation.result import Finding, pair_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

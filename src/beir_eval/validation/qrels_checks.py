@@ -13,7 +13,7 @@ from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.errors import first_few, number_of, shown
 from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
 from beir_eval.validation.ids import check_encodings
-from beir_eval.validation.records import Finding, findings_of
+from beir_eval.validation.result import Finding, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,20 +11,20 @@ from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.evaluation.inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.spellings import nearly_equal, nearly_equal_in_sample
-from beir_eval.evaluation.suspicions.relative_ranks import (
+from beir_eval.evaluation.suspicions.rankings import (
     relative_ranks,
     relevant_last,
     suspicions_of_grades,
 )
 from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
-from beir_eval.evaluation.swapped_inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.ids import check_encodings, check_spellings
 from beir_eval.validation.qrels_checks import check_header
-from beir_eval.validation.records import Finding, findings_of
+from beir_eval.validation.result import Finding, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

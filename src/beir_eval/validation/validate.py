@@ -18,8 +18,7 @@ from beir_eval.validation.inputs import (
     run_inputs,
 )
 from beir_eval.validation.qrels_checks import check_qrels
-from beir_eval.validation.records import Finding, InputSummary
-from beir_eval.validation.result import Validation
+from beir_eval.validation.result import Finding, InputSummary, Validation
 from beir_eval.validation.run_checks import check_run
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from beir_eval.errors import (
     ResultError,
     SettingError,
 )
-from beir_eval.evaluation.streaming import grouping, judgements, partitions, stream
+from beir_eval.evaluation.streaming import judgements, partitions, stream
 from beir_eval.measures import parse_all
 from strategies import policies, qrels_and_rows, qrels_and_run
 
@@ -425,7 +425,7 @@ def test_a_packed_parquet_file_is_refused_with_the_remedy(tmp_path):
 
 
 def test_a_query_is_never_split_between_two_parts(tmp_path, small_parts, monkeypatch):
-    monkeypatch.setattr(grouping, "PART_ROWS", 2)
+    monkeypatch.setattr(partitions, "PART_ROWS", 2)
     path = write_trec(tmp_path / "run", rows_of(RUN))
     assert_streamed_as_in_memory(QRELS, path, tmp_path, 1000)
 

@@ -1,10 +1,9 @@
 """Evaluation of run files that are larger than memory: ``evaluate_stream``.
 
-Inside: ``stream`` (the way through a file); ``judgements`` (qrels in columns); ``grouping`` (parts
-of whole queries, as long as the file is grouped); ``partitions`` (files in any order, partitioned
-on disk); ``part_scores`` (the scores of a part); ``progress_files`` (finished parts, to resume);
-``size`` (whether a file needs it); ``table_files`` (score tables as Parquet files); ``result``
-(``StreamedResult``).
+Inside: ``stream`` (the way through a file); ``judgements`` (qrels in columns); ``partitions``
+(parts of whole queries, as long as the file is grouped; else rows partitioned on disk);
+``table_files`` (the scores of a part, and score tables as Parquet files); ``progress_files``
+(finished parts, to resume); ``size`` (whether a file needs it); ``result`` (``StreamedResult``).
 
 Public: ``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
 """

@@ -37,30 +37,37 @@ from beir_eval.evaluation.evaluator import (
     check_tie_extremes,
     warn_of_fractional_grades,
 )
-from beir_eval.evaluation.inputs import find_judgements, followed
-from beir_eval.evaluation.query_scores import check_missing
-from beir_eval.evaluation.records import Provenance
-from beir_eval.evaluation.score_table import POSITION, TableFacts
-from beir_eval.evaluation.streaming.grouping import (
-    QueryComesBackError,
-    QueryParts,
-    Resumption,
-    SeenHashes,
-)
-from beir_eval.evaluation.streaming.judgements import Judgements, identity_of_file
-from beir_eval.evaluation.streaming.part_scores import Scorer, run_of_rows_in_any_order
-from beir_eval.evaluation.streaming.partitions import buckets, partition, read_bucket
-from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_errors
-from beir_eval.evaluation.streaming.result import StreamedResult
-from beir_eval.evaluation.streaming.size import TIMES_PACKED
-from beir_eval.evaluation.streaming.table_files import merge_parts, write_part
-from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
-from beir_eval.evaluation.suspicions.run import suspicions_of_run
-from beir_eval.evaluation.swapped_inputs import (
+from beir_eval.evaluation.inputs import (
+    find_judgements,
+    followed,
     grades_look_like_scores,
     scores_look_like_grades,
     swapped_inputs,
 )
+from beir_eval.evaluation.query_scores import check_missing
+from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.score_table import POSITION, TableFacts
+from beir_eval.evaluation.streaming.judgements import Judgements, identity_of_file
+from beir_eval.evaluation.streaming.partitions import (
+    QueryComesBackError,
+    QueryParts,
+    Resumption,
+    SeenHashes,
+    buckets,
+    partition,
+    read_bucket,
+)
+from beir_eval.evaluation.streaming.progress_files import ProgressFolder, disk_errors
+from beir_eval.evaluation.streaming.result import StreamedResult
+from beir_eval.evaluation.streaming.size import TIMES_PACKED
+from beir_eval.evaluation.streaming.table_files import (
+    Scorer,
+    merge_parts,
+    run_of_rows_in_any_order,
+    write_part,
+)
+from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.evaluation.suspicions.run import suspicions_of_run
 from beir_eval.evaluation.unmatched_ids import (
     MatchCounts,
     UnmatchedIds,

@@ -11,13 +11,13 @@ import numpy as np
 
 from beir_eval.errors import shown
 from beir_eval.evaluation.spellings import nearly_equal_in_sample, spelling_differences
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.suspicions.thresholds import (
+from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
     MOST_EXAMPLES,
     STANDARD_ERRORS,
     TOP,
+    Suspicion,
 )
 
 if TYPE_CHECKING:

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.suspicions.thresholds import LEAST_DIFFERENT, LEAST_QUERIES, MOST_EXAMPLES
+from beir_eval.evaluation.suspicions.suspicion import (
+    LEAST_DIFFERENT,
+    LEAST_QUERIES,
+    MOST_EXAMPLES,
+    Suspicion,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,15 +9,13 @@ from beir_eval.evaluation.suspicions.rankings import (
     judgements_as_run,
     other_queries,
     rankings_without_judged,
-    same_ranking,
-)
-from beir_eval.evaluation.suspicions.relative_ranks import (
     relative_ranks,
     relevant_last,
+    same_ranking,
     suspicions_of_grades,
 )
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
-from beir_eval.evaluation.suspicions.thresholds import LEAST_DIFFERENT
+from beir_eval.evaluation.suspicions.suspicion import LEAST_DIFFERENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

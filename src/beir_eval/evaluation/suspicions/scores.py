@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.relative_ranks import relevant_last
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.suspicions.thresholds import (
+from beir_eval.evaluation.suspicions.rankings import relevant_last
+from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_LONG,
     LEAST_QUERIES,
@@ -20,6 +19,7 @@ from beir_eval.evaluation.suspicions.thresholds import (
     MOST_EXAMPLES,
     MOST_RANKINGS,
     TOP,
+    Suspicion,
 )
 
 if TYPE_CHECKING:

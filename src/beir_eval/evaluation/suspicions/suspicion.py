@@ -1,4 +1,4 @@
-"""``Suspicion``: a sign of a mistake, with what to do about it."""
+"""``Suspicion``: a sign of a mistake; what to do about it, and how much must be seen before it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,22 @@ from beir_eval.core.saved import FROZEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+#: More than this share of the rankings must have a property, ...
+MOST_RANKINGS = 0.5
+#: ... or so many rankings of so many documents each, and this share of them.
+LEAST_RANKINGS, LEAST_LONG, LEAST_SHARE = 3, 5, 0.1
+#: Fewer queries show nothing about all of them.
+LEAST_QUERIES = 6
+#: How many different documents, or judgements, show something.
+LEAST_DIFFERENT = 30
+#: How many documents of a ranking show whose ranking it is.
+TOP = 10
+#: By how many standard errors a number must differ from what is expected by chance.
+STANDARD_ERRORS = 3.0
+#: How many examples a suspicion has.
+MOST_EXAMPLES = 3
+
 
 #: The name of a suspicion; those that ``validate`` has too have its codes.
 SuspicionCode = Literal[

@@ -11,7 +11,7 @@ from beir_eval.core.files import plain_name
 from beir_eval.core.qrels import highest_grades_of
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import SettingError
-from beir_eval.evaluation.answer_measures import answer_scores, read_gold_answers
+from beir_eval.evaluation.answers import answer_scores, read_gold_answers
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
