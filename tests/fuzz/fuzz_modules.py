@@ -12,5 +12,5 @@ MODULES = {
     "comparison": ("beir_eval.comparison", "beir_eval.evaluation", "beir_eval.core"),
     "journal": ("beir_eval.integrations.retrieval", *_READERS),
     "memory": ("beir_eval.core", "beir_eval.evaluation.evaluator", "beir_eval.comparison.compare"),
-    "labels": ("beir_eval.cli.slice_columns", "beir_eval.comparison.slices", "beir_eval.core"),
+    "labels": ("beir_eval.cli.labels", "beir_eval.comparison.slices", "beir_eval.core"),
 }

@@ -31,7 +31,7 @@ from beir_eval import (
     read_qrels,
     read_run,
 )
-from beir_eval.cli.slice_columns import slice_columns
+from beir_eval.cli.labels import slice_columns
 from beir_eval.comparison.slices import by_metadata
 from beir_eval.datasets import download_dataset
 from beir_eval.datasets.corpus import JsonlCorpus, read_queries

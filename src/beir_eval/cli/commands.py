@@ -57,12 +57,12 @@ COMMANDS = {
         "Show what judged queries can detect.",
     ),
     "list measures": (
-        "beir_eval.cli.measures:measures",
+        "beir_eval.cli.list:measures",
         "[MEASURE]",
         "List the measures, or show one.",
     ),
     "list datasets": (
-        "beir_eval.cli.datasets:list_datasets",
+        "beir_eval.cli.list:list_datasets",
         "[NAME]",
         "List BEIR's data sets, or show one.",
     ),

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from beir_eval.cli.comparison_inputs import ComparisonInputs, all_files, read_inputs
 from beir_eval.cli.comparison_options import (
     GateOptions,
     SystemOptions,
@@ -24,6 +23,17 @@ from beir_eval.cli.comparison_options import (
     exit_code,
 )
 from beir_eval.cli.console import print_as_typed, print_errors
+from beir_eval.cli.input_files import (
+    ComparisonInputs,
+    all_files,
+    candidate_files,
+    is_score_table,
+    opened_inputs,
+    read_inputs,
+    repeat_groups,
+    with_result_files,
+)
+from beir_eval.cli.labels import cluster_labels, slice_columns
 from beir_eval.cli.option_sets import (
     CountingOptions,
     InputOptions,
@@ -43,12 +53,7 @@ from beir_eval.cli.options import (
     run_files,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats
-from beir_eval.cli.results_output import print_notes, print_scores
-from beir_eval.cli.sampling_options import candidate_files, cluster_labels, repeat_groups
-from beir_eval.cli.saved_results import is_score_table, with_result_files
-from beir_eval.cli.slice_columns import slice_columns
-from beir_eval.cli.standard_input import opened_inputs
+from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.errors import InputError, SettingError, first_few

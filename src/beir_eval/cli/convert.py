@@ -12,9 +12,9 @@ from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_qrels, read_run
 from beir_eval.adapters.writers import write_qrels, write_run
 from beir_eval.cli.console import check_targets, console, naming_options, print_errors
+from beir_eval.cli.input_files import opened_inputs
 from beir_eval.cli.option_sets import ColumnOptions, takes_options
 from beir_eval.cli.options import stated_columns
-from beir_eval.cli.standard_input import opened_inputs
 
 #: The usual file ending of each format that can be written.
 _ENDINGS = ", ".join(row.endings[0] for row in RUN_FORMATS.formats if row.write)

@@ -17,8 +17,7 @@ from beir_eval.cli.options import (
     report_texts,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats, Outputs
-from beir_eval.cli.results_output import print_notes, print_scores
+from beir_eval.cli.outputs import OutputFormats, Outputs, print_notes, print_scores
 from beir_eval.datasets.demo import FOLDER, RUNS
 from beir_eval.errors import MissingExtraError
 

@@ -10,6 +10,7 @@ import typer
 
 from beir_eval.cli.console import print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
+from beir_eval.cli.input_files import opened_inputs, view_of_spans
 from beir_eval.cli.option_sets import (
     COMMON,
     CountingOptions,
@@ -33,11 +34,8 @@ from beir_eval.cli.options import (
     system_names,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats
-from beir_eval.cli.results_output import print_notes, print_scores, write_results
-from beir_eval.cli.spans import view_of_spans
+from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_results
 from beir_eval.cli.stages import StageOptions, read_stages
-from beir_eval.cli.standard_input import opened_inputs
 from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.display.tables import ScoreFormat
 from beir_eval.errors import SettingError, check_choice

@@ -29,7 +29,8 @@ from beir_eval.cli.console import (
     print_warnings,
     show_in_messages,
 )
-from beir_eval.cli.ledger_looks import PipelineLooks, looks_option, number_of_looks, print_looks
+from beir_eval.cli.labels import cluster_labels
+from beir_eval.cli.ledger import PipelineLooks, looks_option, number_of_looks, print_looks
 from beir_eval.cli.option_sets import COMMON, option, stated_options, takes_options
 from beir_eval.cli.options import (
     REL,
@@ -38,7 +39,7 @@ from beir_eval.cli.options import (
     report_settings,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats
+from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_data
 from beir_eval.cli.pipelines import (
     check_arguments,
     evaluate_pipelines,
@@ -50,9 +51,7 @@ from beir_eval.cli.pipelines import (
     runs_of_pipelines,
     values_of_pipelines,
 )
-from beir_eval.cli.results_output import print_notes, print_scores, write_data
 from beir_eval.cli.running_options import RunningOptions
-from beir_eval.cli.sampling_options import cluster_labels
 from beir_eval.cli.stages import beside_results, print_stages
 from beir_eval.comparison.records import (
     PERMUTATION_CORRECTIONS,

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from beir_eval.cli.console import print_document, print_errors
+from beir_eval.cli.input_files import opened_inputs
 from beir_eval.cli.option_sets import SPLIT, takes_options
 from beir_eval.cli.options import check_outputs, measure_option, read_judgements
 from beir_eval.cli.outputs import OutputFormats
-from beir_eval.cli.standard_input import opened_inputs
 
 #: What ``-o`` writes.
 OUTPUTS = OutputFormats(json="all numbers")

@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from beir_eval.cli.console import console, naming_options, print_document, print_errors
+from beir_eval.cli.input_files import STANDARD_INPUT, opened_inputs
 from beir_eval.cli.option_sets import COMMON, FileOptions, option, takes_options
 from beir_eval.cli.options import (
     check_outputs,
@@ -19,7 +20,6 @@ from beir_eval.cli.options import (
     system_names,
 )
 from beir_eval.cli.outputs import OutputFormats
-from beir_eval.cli.standard_input import STANDARD_INPUT, opened_inputs
 from beir_eval.errors import InputError, escape_controls
 from beir_eval.spans.records import holds_spans
 

@@ -1,4 +1,7 @@
-"""The option ``--slices``: columns of labels from a data set, or from a file of labels."""
+"""Labels of queries: the options ``--slices`` and ``--clusters``.
+
+They are columns from a data set, or from a file of labels.
+"""
 
 from __future__ import annotations
 
@@ -200,3 +203,41 @@ def _labels(what: str, column: Mapping[str, Any], cutting: Mapping[str, Any]) ->
         msg = f"{what}: its labels are not numbers, so they cannot be cut at numbers"
         raise SettingError(msg)
     return {query_id: str(value) for query_id, value in column.items()}
+
+
+def cluster_labels(source: str, folder: Path | None) -> dict[str, str]:
+    """Return {query_id: label} of the value of ``--clusters``.
+
+    Args:
+        source: "metadata.KEY", or the path of a file with a header, query ids and one column of
+            labels.
+        folder: the data-set folder with the judgements; None if they are a file, or not known.
+
+    Raises:
+        InputError: the source names nothing that can be read, or a file with several columns.
+        FileFormatError, OSError: a file cannot be read.
+    """
+    path = Path(source)
+    if path.is_file():
+        columns = read_columns(path)
+        if len(columns) > 1:
+            msg = (
+                f"--clusters {source}: one column of labels was expected besides the query ids, "
+                f"found {first_few(columns)}"
+            )
+            raise InputError(msg)
+        [labels] = columns.values()
+        return labels
+    if not source.startswith(METADATA):
+        msg = f"--clusters {source}: there is no such file; give a file of labels or {METADATA}KEY"
+        raise InputError(msg)
+    if folder is None:
+        msg = (
+            f"--clusters {source} reads the queries of a data set: give its folder as judgements, "
+            "or a file of labels"
+        )
+        raise InputError(msg)
+    from beir_eval.comparison.slices import by_metadata  # noqa: PLC0415
+
+    column = by_metadata(folder, source.removeprefix(METADATA))
+    return {query_id: str(label) for query_id, label in column.items() if label is not None}

@@ -1,0 +1,522 @@
+"""The files that commands read: judgements and runs, saved results, spans and chunks, ``-``.
+
+Of ``compare`` also the runs of ``--repeats`` and ``--chosen-from``. Saved results are those of
+``evaluate -o r.json`` and of ``EvaluationResult.save``, and score tables. Judged spans of text and
+ranked chunks are inputs of ``evaluate`` and ``compare``. The argument ``-`` is standard input.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import re
+import shutil
+import sys
+import tempfile
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from beir_eval.adapters.dataset_folder import is_dataset
+from beir_eval.cli.console import show_in_messages, warn
+from beir_eval.cli.option_sets import InputOptions
+from beir_eval.cli.options import (
+    RunReading,
+    check_different_files,
+    read_judgements,
+    read_runs,
+    run_files,
+    stated_columns,
+    system_names,
+)
+from beir_eval.core.file_kinds import kind_of_json, kind_of_text
+from beir_eval.core.files import FileContent, file_stem, is_parquet, plain_name
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.errors import FileFormatError, InputError, needs_extra, one_line
+from beir_eval.evaluation.inputs import JudgedFolder
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.saved_results import load_result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from beir_eval.spans import SpanView
+
+
+def all_files(
+    stated: Sequence[Path], groups: Mapping[str, Sequence[Path]], candidates: object
+) -> list[Path]:
+    """Return all files to read, each once: judgements and runs, or saved results.
+
+    Args:
+        stated: the judgements, then run files or folders of them; or saved results. Empty if
+            options name all saved results.
+        groups: {name: files of its repeats}.
+        candidates: the files of all candidates, or their number.
+
+    Raises:
+        InputError: there are none, or a folder contains no run file.
+    """
+    if not stated and not groups:
+        msg = "judgements, then run files or folders of them, or saved results were expected"
+        raise InputError(msg)
+    files = list(stated[:1])
+    for path in stated[1:]:
+        files += [path] if is_score_table(path) else run_files([path])
+    for path in [file for repeats in groups.values() for file in repeats]:
+        if path not in files:
+            files.append(path)
+    if isinstance(candidates, list):
+        files += [path for path in candidates if path not in files]
+    return files
+
+
+class ComparisonInputs(NamedTuple):
+    """What is compared: judgements and runs, or saved results (without judgements).
+
+    Attributes:
+        qrels: the judgements, with BEIR's conventions for them; None for saved results.
+        systems: {name: its repeats}, runs or results.
+        candidates: {name: run or result} of all candidates; empty if they are not known.
+        view: the judged spans that ``qrels`` are made of; None for judgements of documents.
+    """
+
+    qrels: JudgedFolder | None
+    systems: dict[str, list[Any]]
+    candidates: dict[str, list[Any]]
+    view: SpanView | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the systems."""
+        return list(self.systems)
+
+    def grouped(
+        self,
+        files: Sequence[Path],
+        groups: Mapping[str, Sequence[Path]],
+        candidates: object,
+        stated: Sequence[Path],
+    ) -> ComparisonInputs:
+        """Return the inputs with the repeats of a system under its name, and candidates apart.
+
+        Args:
+            files: judgements and runs, or files of saved results.
+            groups: {name: files of its repeats}.
+            candidates: the files of all candidates, or their number.
+            stated: the files of the systems that are compared, besides those of groups.
+
+        Raises:
+            InputError: a file of a group holds several results, or a name is taken.
+        """
+        if not groups and not isinstance(candidates, list):
+            return self
+        paths = files if self.qrels is None else files[1:]
+        if len(paths) != len(self.systems):
+            msg = "with --repeats and --chosen-from, each file must hold one saved result"
+            raise InputError(msg)
+        group_of = {path: name for name, paths_of in groups.items() for path in paths_of}
+        only_candidates = set(candidates) if isinstance(candidates, list) else set()
+        systems: dict[str, list[Any]] = {}
+        all_candidates: dict[str, list[Any]] = {}
+        for path, (name, repeats) in zip(paths, self.systems.items(), strict=True):
+            if path in only_candidates:
+                all_candidates[name] = repeats
+            if path not in group_of and name in groups:
+                msg = f"--repeats {name}: the name of {path} too; name the repeats otherwise"
+                raise InputError(msg)
+            if path in group_of:
+                systems.setdefault(group_of[path], []).extend(repeats)
+            elif path not in only_candidates or path in stated:
+                systems[name] = repeats
+        return self._replace(systems=systems, candidates=all_candidates)
+
+
+def read_inputs(
+    files: Sequence[Path],
+    policies: Mapping[str, Any],
+    reading: InputOptions,
+    *,
+    judgements_first: bool,
+) -> ComparisonInputs:
+    """Return the judgements and runs, or the saved results, in the files.
+
+    Args:
+        files: judgements and runs, or files of saved results.
+        policies: the fields of ``EvaluationSettings``.
+        reading: how judgements and runs are read.
+        judgements_first: whether the first file may hold judgements; otherwise all of them must
+            hold saved results.
+
+    Raises:
+        InputError: there are runs without judgements, or options that apply to runs only are set
+            for saved results.
+    """
+    results = read_saved_results(files)
+    if results is None:
+        if not judgements_first:
+            msg = (
+                "the judgements were expected as the argument of the command, as in beir-eval "
+                "compare qrels.tsv --repeats ..."
+            )
+            raise InputError(msg)
+        view = view_of_spans(files[0], reading)
+        with stated_columns(reading.columns) as names:
+            qrels = (
+                read_judgements(files[0], reading.split, reading.qrels_format, names)
+                if view is None
+                else JudgedFolder(view.qrels, None)
+            )
+            how = RunReading(reading.run_format, reading.chunk_ids, names, view)
+            runs = read_runs(files[1:], how)
+        return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {}, view)
+    stated = {name: value for name, value in policies.items() if value is not None}
+    is_for_runs = (
+        reading != InputOptions()
+        or "drop_identical_ids" in stated
+        or EvaluationSettings(**stated) != EvaluationSettings()
+    )
+    if is_for_runs:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
+        msg = (
+            f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --corpus, "
+            "--ranks and --overlap are for judgements and runs; saved results were evaluated "
+            "already"
+        )
+        raise InputError(msg)
+    return ComparisonInputs(None, {result.name: [result] for result in results}, {})
+
+
+_WILDCARDS = "*?["
+
+
+def repeat_groups(requests: Sequence[str]) -> dict[str, list[Path]]:
+    """Return {system name: files of its repeats} of the values of ``--repeats``.
+
+    Args:
+        requests: each is "NAME=FILE,FILE" or a pattern such as "dense_seed*.trec"; files behind =
+            may be patterns too. Without a name, the system is named after the pattern, up to its
+            first wildcard.
+
+    Raises:
+        InputError: a value names no file, only one, or a system or file that another one names.
+    """
+    groups: dict[str, list[Path]] = {}
+    for request in requests:
+        name, separator, listed = request.partition("=")
+        if not separator or Path(request).is_file():
+            name, listed = _name_of_pattern(request), request
+        if not name:
+            msg = f"--repeats {request}: name the system, as in NAME={listed}"
+            raise InputError(msg)
+        option = f"--repeats {request}"
+        if not all(listed.split(",")):
+            msg = f"{option}: files were expected behind =, as in {name}=run1.trec,run2.trec"
+            raise InputError(msg)
+        files = [file for part in listed.split(",") for file in _files_of(part, option)]
+        if len(files) == 1:
+            msg = (
+                f"{option}: two files or more were expected, found {files[0]}; list them, as in "
+                f"{name}=run1.trec,run2.trec, or give a pattern, as in {name}_seed*.trec"
+            )
+            raise InputError(msg)
+        if name in groups:
+            msg = f"--repeats names {name} twice; list all of its files in one"
+            raise InputError(msg)
+        twice = {file for others in groups.values() for file in others} & set(files)
+        if twice or len(set(files)) < len(files):
+            repeated = sorted(twice or {file for file in files if files.count(file) > 1})
+            msg = f"--repeats: {repeated[0]} is listed twice; a run is one repeat of one system"
+            raise InputError(msg)
+        groups[name] = files
+    return groups
+
+
+def candidate_files(chosen_from: str | None) -> int | list[Path] | None:
+    """Return the value of ``--chosen-from``: a number, or the run files that it names.
+
+    Args:
+        chosen_from: a number, a pattern of run files or a folder of them.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    if chosen_from is None:
+        return None
+    if chosen_from.isascii() and chosen_from.isdigit():
+        return int(chosen_from)
+    is_pattern = any(character in chosen_from for character in _WILDCARDS)
+    if not is_pattern and not Path(chosen_from).exists():
+        msg = (
+            f"--chosen-from {chosen_from}: a whole number, a pattern of run files or a folder of "
+            "them was expected"
+        )
+        raise InputError(msg)
+    return run_files(_files_of(chosen_from, f"--chosen-from {chosen_from}"))
+
+
+def _files_of(pattern: str, option: str) -> list[Path]:
+    """Return the file of this name, or the files that match the pattern, sorted.
+
+    Raises:
+        InputError: there is none.
+    """
+    path = Path(pattern)
+    if path.exists() or not any(character in pattern for character in _WILDCARDS):
+        return [path]
+    names = sorted(glob.glob(pattern), key=_with_numbers)  # noqa: PTH207 - an absolute pattern
+    files = [Path(name) for name in names if Path(name).is_file()]
+    if not files:
+        msg = f"{option}: no file matches {pattern}"
+        raise InputError(msg)
+    return files
+
+
+def _with_numbers(name: str) -> list[tuple[int, str]]:
+    """Return a key that sorts names by the numbers in them: seed2 before seed10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _name_of_pattern(pattern: str) -> str:
+    """Return the name of a system from a pattern of its files.
+
+    >>> _name_of_pattern("runs/dense_seed*.trec"), _name_of_pattern("*.trec")
+    ('dense_seed', '')
+    """
+    stem = file_stem(Path(pattern))
+    ends = [stem.index(character) for character in _WILDCARDS if character in stem]
+    return stem[: min(ends, default=len(stem))].rstrip("-_. ")
+
+
+def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
+    """Return the results in all files; None if the files are judgements and runs.
+
+    Raises:
+        InputError: some of the files hold results and others do not.
+    """
+    contents = [_read_records(path) for path in files]
+    if all(records is None for records in contents):
+        return None
+    results: list[EvaluationResult] = []
+    origins: list[Path] = []
+    for path, records in zip(files, contents, strict=True):
+        if records is None:
+            if is_parquet(path):
+                load_result(path)  # raises: it says what the file is instead
+            saved = next(file for file, other in zip(files, contents, strict=True) if other)
+            msg = (
+                f"{path}: {_why_not_saved(path)}. Compare saved results, such as {saved}, or "
+                "judgements and runs; not both"
+            )
+            raise InputError(msg)
+        results += [
+            record
+            if isinstance(record, EvaluationResult)
+            else EvaluationResult.from_content(record, path)
+            for record in records
+        ]
+        origins += [path] * len(records)
+    # The name comes from the file: no line of the output may begin with it.
+    results = [
+        result
+        if (name := one_line(result.name)) == result.name
+        else result.model_copy(update={"name": name})
+        for result in results
+    ]
+    names = [result.name for result in results]
+    if len(set(names)) < len(names):
+        check_different_files(files)
+    if len(set(names)) < len(names) and len(set(origins)) == len(origins):
+        # The same system, saved at two times: name the results after their files.
+        results = [
+            result.model_copy(update={"name": name})
+            for result, name in zip(results, system_names(origins), strict=True)
+        ]
+    return results
+
+
+def with_result_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the paths, with the files of saved results in place of a folder that has some.
+
+    The files of a folder are in the order of the numbers in their names: step-500 before step-1000.
+    A folder without saved results, such as a data set, is returned as it is, and so is one that is
+    a single score table, written by Spark.
+    """
+    files: list[Path] = []
+    for path in paths:
+        inside: list[Path] = []
+        if path.is_dir() and not is_dataset(path) and not is_score_table(path):
+            inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
+        files += sorted(filter(_holds_results, inside), key=_by_numbers) or [path]
+    return files
+
+
+def _holds_results(path: Path) -> bool:
+    """Return whether a file or a folder has saved results; no score table is read for it."""
+    if path.is_dir() or is_parquet(path):
+        return is_score_table(path)
+    return path.is_file() and _read_records(path) is not None
+
+
+def _by_numbers(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts names by the numbers in them."""
+    parts = re.split(r"([0-9]+)", path.name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def saved_results(files: Sequence[Path]) -> list[EvaluationResult]:
+    """Return the results in all files, as ``read_saved_results``; every file must hold some.
+
+    Raises:
+        InputError: a file holds no saved results.
+    """
+    results = read_saved_results(files)
+    if results is None:
+        msg = f"{files[0]}: {_why_not_saved(files[0])}"
+        raise InputError(msg)
+    return results
+
+
+def _read_records(path: Path) -> list[object] | None:
+    """Return the saved results in a file, as parsed JSON; None for a file of another kind.
+
+    The result of a score table is returned as it is.
+    """
+    if is_score_table(path):
+        return [load_result(path)]
+    if path.is_dir() or is_parquet(path):
+        return None
+    content = FileContent(path)
+    if not content.head.lstrip().startswith((b"{", b"[")):
+        return None
+    try:
+        data = json.loads(content.data())
+    except (ValueError, RecursionError):
+        return None
+    records = data if isinstance(data, list) else [data]
+    is_saved = records and all(
+        isinstance(record, dict) and {"schema_version", "values", "measures"} <= record.keys()
+        for record in records
+    )
+    return records if is_saved else None
+
+
+def is_score_table(path: Path) -> bool:
+    """Return whether a path is a Parquet file, or a folder of Parquet files, with a score table."""
+    if not (any(path.glob("*.parquet")) if path.is_dir() else is_parquet(path)):
+        return False
+    with needs_extra("polars", "files", "reading a Parquet file"):
+        from beir_eval.evaluation.streaming.table_files import has_score_table  # noqa: PLC0415
+    return has_score_table(path)
+
+
+def _why_not_saved(path: Path) -> str:
+    """Return why a file holds no saved results, and the remedy."""
+    text = "" if path.is_dir() else FileContent(path).data().decode("utf-8", "replace").strip()
+    again = "write it again with beir-eval evaluate -o r.json"
+    kind = ""
+    if path.is_dir():
+        kind = "a folder"
+    elif not text:
+        return f"the file is empty; {again}"
+    elif text.startswith(("{", "[")):
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return f"the JSON is damaged or cut off ({error}); {again}"
+        if not data:
+            return f"there is no result in the file; {again}"
+        kind, _ = kind_of_json(data)
+    else:
+        kind, _ = kind_of_text(text)
+    remedy = (
+        "name the file of beir-eval evaluate -o r.json"
+        if kind.startswith("a saved")
+        else "evaluate the run first (beir-eval evaluate QRELS RUN -o r.json)"
+    )
+    return f"{kind or 'a file of another kind'}, not a saved result; {remedy}"
+
+
+#: The share of a span that must be read where chunks have ranks.
+_OVERLAP = 0.75
+
+
+def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
+    """Return the judged spans of a file as judgements; None if it holds judgements of documents.
+
+    Args:
+        path: the file or folder of the judgements.
+        reading: ``corpus``, ``ranks`` and ``overlap``; without any, a file of JSON lines is looked
+            at.
+
+    Raises:
+        FileFormatError: the options are for spans, and the file holds none.
+        InputError: options are set that spans do not have.
+        QrelsError: a span does not fit the corpus.
+    """
+    stated = replace(
+        InputOptions(), corpus=reading.corpus, ranks=reading.ranks, overlap=reading.overlap
+    )
+    is_asked_for = stated != InputOptions()
+    if not is_asked_for and not plain_name(path).endswith(".jsonl"):
+        return None
+    from beir_eval.spans import Spans  # noqa: PLC0415 - few judge spans
+    from beir_eval.spans.records import holds_spans  # noqa: PLC0415
+
+    if path.is_dir() or not holds_spans(path):
+        if not is_asked_for:
+            return None
+        problem = (
+            "--corpus, --ranks and --overlap are for judged spans of text: JSON lines with "
+            "query_id, doc_id, start and end or text"
+        )
+        raise FileFormatError(path, problem)
+    if reading != stated:
+        msg = (
+            "--split, --format, --qrels-format, --columns and --chunk-ids are for judgements of "
+            f"documents; {path} holds spans of text"
+        )
+        raise InputError(msg)
+    if reading.corpus is None:
+        warn("offsets of spans and chunks are taken as stated; --corpus CORPUS checks them")
+    ranks = reading.ranks or "characters"
+    overlap = _OVERLAP if ranks == "chunks" and reading.overlap is None else reading.overlap
+    return Spans.from_jsonl(path, reading.corpus).view(ranks, overlap=overlap)
+
+
+#: What messages call the input behind ``-``.
+STANDARD_INPUT = "standard input"
+_DASH = "-"
+
+
+@contextmanager
+def opened_inputs(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield the paths, with a temporary copy of standard input in place of ``-``.
+
+    The copy is named "stdin", as a system in it is then. It is removed at the end of the ``with``
+    block. Readers detect the format of a file from its content, and may read it more than once.
+
+    Args:
+        paths: the files that a command reads, as the user named them.
+
+    Raises:
+        InputError: ``-`` is named twice, or standard input is closed.
+    """
+    dashes = [path for path in paths if str(path) == _DASH]
+    if not dashes:
+        yield list(paths)
+        return
+    if len(dashes) > 1:
+        msg = "- is named twice, but standard input can be read only once; name a file instead"
+        raise InputError(msg)
+    if sys.stdin is None:
+        msg = "- names standard input, which is closed; name a file instead"
+        raise InputError(msg)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "stdin")
+        show_in_messages(copy, STANDARD_INPUT)
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield [copy if str(path) == _DASH else path for path in paths]

@@ -1,0 +1,93 @@
+"""The commands ``beir-eval list measures`` and ``list datasets``: list them, or describe one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from beir_eval.cli.console import console, new_table, print_errors, print_table
+from beir_eval.display.tables import Table
+from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
+
+_NO_DOCSTRINGS = (
+    "No description: Python runs with -OO, which removes it. Run without -OO to see formula and "
+    "source."
+)
+
+
+def measures(
+    name: Annotated[
+        str | None, typer.Argument(help="Show this one: definition and source.")
+    ] = None,
+) -> None:
+    """List the measures, or show one with its formula, source and an example."""
+    with print_errors():
+        if name is None:
+            console.print(_measures_table())
+            if not any(definition.summary for definition in definitions().values()):
+                console.print(_NO_DOCSTRINGS)
+            console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
+            return
+        definition = definition_of(name)
+        console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
+        console.print(definition.documentation or _NO_DOCSTRINGS, markup=False)
+
+
+def _measures_table() -> RichTable:
+    """Return a table of all measures: name, first line of the documentation, other names."""
+    table = new_table()
+    table.add_column("measure", no_wrap=True)
+    table.add_column("what it is")
+    table.add_column("also known as", overflow="fold")
+    for definition in definitions().values():
+        aliases = [alias for alias in definition.aliases if alias != definition.name.lower()]
+        table.add_row(definition.name, definition.summary, ", ".join(aliases))
+    return table
+
+
+def _parameters_text(definition: Definition) -> str:
+    """Return the names of the parameters, and whether the measure takes a cutoff."""
+    cutoff_texts = {"none": "no cutoff", "optional": "cutoff optional"}
+    names = ", ".join([*definition.defaults, JUDGED_ONLY])
+    return f"parameters: {names}; {cutoff_texts[definition.cutoff]}"
+
+
+def list_datasets(
+    name: Annotated[str | None, typer.Argument(help="Show all that is known of this one.")] = None,
+) -> None:
+    """List BEIR's data sets and their conventions, or show one."""
+    from beir_eval.datasets.catalogue import DATASETS, info_of  # noqa: PLC0415
+
+    with print_errors():
+        if name is not None:
+            info = info_of(name)
+            values = {field: getattr(info, field) for field in type(info).__slots__} | {
+                "url": info.url
+            }
+            for field, value in values.items():
+                console.print(f"{field}: {_value_text(value)}", markup=False)
+            return
+        columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
+        rows = []
+        for info in DATASETS.values():
+            marks = {
+                "graded": info.graded,
+                "drop identical ids": info.drop_identical_ids,
+                f"mean of {len(info.parts)}": info.parts,
+                "not public": not info.url,
+            }
+            bm25 = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
+            counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
+            notes = ", ".join(mark for mark, applies in marks.items() if applies)
+            rows.append((info.name, info.split, *counts, bm25, notes))
+        print_table(Table(columns, rows))
+
+
+def _value_text(value: object) -> str:
+    """Return the value of a field as text; None and empty values become "-"."""
+    if isinstance(value, tuple):
+        return ", ".join("-" if item is None else str(item) for item in value) or "-"
+    return "-" if value is None or value == "" else str(value)
