@@ -159,7 +159,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                 "comparison; add --compare"
             )
             raise InputError(msg)
-        outputs = OUTPUTS.files(output)
+        outputs = OUTPUTS.files(output, latex)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
         check_outputs([datasets, *runs], outputs, compared)
         for folder in (keep, mteb):

@@ -184,7 +184,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         from beir_eval.cli import comparison_output as printing  # noqa: PLC0415
         from beir_eval.comparison.gate_output import to_junit  # noqa: PLC0415
 
-        outputs = OUTPUTS.files(output)
+        outputs = OUTPUTS.files(output, latex)
         inputs_or_folders = with_result_files(stated_inputs)
         groups = repeat_groups(sampling.repeats or [])
         candidates = candidate_files(sampling.chosen_from)

@@ -121,7 +121,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
         if names is not None:
             check_choice("--names", names, TOOLS)
-        files, outputs = run_files(run_inputs), OUTPUTS.files(output)
+        files, outputs = run_files(run_inputs), OUTPUTS.files(output, latex)
         check_outputs([qrels_file, *files], outputs)
         view = view_of_spans(qrels_file, reading)
         default = DEFAULT_MEASURES if view is None else default_measures(view.qrels)

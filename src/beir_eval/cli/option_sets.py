@@ -133,6 +133,11 @@ class LatexOptions:
     digits: int | None = option("The decimals in .tex.  [default: 4, or 2 in percent]", min=0)
     percent: bool = option("Percent in .tex, for measures from 0 to 1.", "--percent", default=False)
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether one of them is stated."""
+        return self.percent or self.digits is not None
+
 
 #: A set with an option for each setting of an evaluation.
 _EVALUATION_OPTIONS: Any = make_dataclass(

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_table, print_warnings
-from beir_eval.cli.option_sets import COMMON
+from beir_eval.cli.option_sets import COMMON, LatexOptions
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem, plain_name
 from beir_eval.display.document import warnings_latex, warnings_markdown
@@ -73,16 +73,20 @@ class OutputFormats:
             rich_help_panel=COMMON,
         )
 
-    def files(self, values: Sequence[str] | None) -> Outputs:
+    def files(self, values: Sequence[str] | None, latex: LatexOptions | None = None) -> Outputs:
         """Return the files that the values of ``-o`` name.
 
         Raises:
-            InputError: the ending of a file names no format, or none of the command.
+            InputError: the ending of a file names no format, or none of the command; or options of
+                LaTeX are stated, and no file is LaTeX.
         """
         by_format: dict[str, list[Path]] = {name: [] for name in self._contents}
         for value in values or ():
             name, file = self._format_and_file(value)
             by_format[name].append(file)
+        if latex is not None and latex.is_stated and not by_format["tex"]:
+            msg = "--digits and --percent are for a LaTeX table; add -o table.tex"
+            raise InputError(msg)
         return Outputs(by_format)
 
     def _format_and_file(self, value: str) -> tuple[str, Path]:

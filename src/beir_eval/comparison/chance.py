@@ -221,7 +221,7 @@ def _noise_text(comparison: Comparison) -> str:
     if len(decided) > 1:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"the verdict on {weakest.system}{against}{measure}"
+        which = f"{weakest.system}{against}{measure}"
     noise = f"Training noise of SD {weakest.noise_to_undo:.2g}"
     if not weakest.noise_to_undo:
         noise = "Any training noise"
