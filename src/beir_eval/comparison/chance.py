@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 #: What p does not account for if systems may have been chosen on these queries.
-CHOICE_OF_SYSTEMS = "choosing the best system on these queries"
+CHOICE_OF_SYSTEMS = "the choice of the best system on these queries"
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,21 @@ def chance_table(comparison: Comparison) -> Table:
     return Table(("chance of", "in p", "what is assumed"), rows)
 
 
-def chance_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what the p-value covers and what not, and the optimism of a choice."""
+def chance_notes(comparison: Comparison, subject: str = "p") -> Iterator[str]:
+    """Yield what the p-value covers and what not, and the optimism of a choice.
+
+    Args:
+        comparison: the comparison.
+        subject: what accounts for it, where p is not shown.
+    """
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield chance_sentence(covered, others) + _noise_text(comparison)
+    yield chance_sentence(covered, others, subject) + _noise_text(comparison)
     yield from _choice_notes(comparison)
 
 
-def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
+def chance_sentence(covered: Sequence[str], others: Sequence[str], subject: str = "p") -> str:
     """Return what p accounts for, and what not.
 
     >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
@@ -76,7 +81,7 @@ def chance_sentence(covered: Sequence[str], others: Sequence[str]) -> str:
     """
     *first, last = others
     listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
-    return f"p accounts for the sampling of {' and '.join(covered)}, not for {listed}"
+    return f"{subject} accounts for the sampling of {' and '.join(covered)}, not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:

@@ -239,7 +239,7 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
         (3, _interval_sentences(comparison)),
         (3, _power_sentences(comparison)),
         (2 if is_news else 7, [unjudged] if unjudged else []),
-        (0, chance_notes(comparison)),
+        (0, chance_notes(comparison, "p" if shows_all_pairs(comparison) else "Significance")),
     ]
     for importance, texts in parts:
         for text in texts:
