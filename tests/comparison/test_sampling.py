@@ -433,8 +433,8 @@ def test_every_source_of_chance_is_in_p_or_not():
 def test_each_output_of_a_comparison_says_which_chance_is_in_p():
     comparison = compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b")
     line = (
-        "p accounts for the sampling of 60 queries, not for training noise, choosing the "
-        "best system on these queries, or repeated looks"
+        "p accounts for the sampling of 60 queries, not for training noise, the choice of the "
+        "best system, or repeated looks"
     )
     assert line in str(comparison)
     assert line in comparison.to_markdown()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 #: What p does not account for if systems may have been chosen on these queries.
-CHOICE_OF_SYSTEMS = "the choice of the best system on these queries"
+CHOICE_OF_SYSTEMS = "the choice of the best system"
 
 
 @dataclass(frozen=True)
