@@ -21,7 +21,7 @@ from looks import SOURCES, pool_of
 from real_differences import share_text
 from table_arguments import table_arguments
 
-from beir_eval.significance.betting import log_wealth
+from beir_eval.significance.bounded_mean import log_wealth
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints

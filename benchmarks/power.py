@@ -31,7 +31,7 @@ from beir_eval.significance import (
     minimum_detectable_difference,
     sign_flip_many,
 )
-from beir_eval.significance.win_power import estimate_win_power
+from beir_eval.significance.power import estimate_win_power
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -566,7 +566,7 @@ def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
             estimates.append(estimate_power(*args, **settings))
         return estimates[0]
 
-    monkeypatch.setattr("beir_eval.significance.win_power.estimate_power", estimate_once)
+    monkeypatch.setattr("beir_eval.significance.power.estimate_power", estimate_once)
     measures = tuple(f"nDCG@{k}" for k in range(1, 31))
     many_systems = made(30, 15, measures=measures)
     all_pairs = compare(many_systems.results, draws=500)

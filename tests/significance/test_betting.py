@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from beir_eval.significance.betting import Wealth, log_wealth, lower_confidence_bound
+from beir_eval.significance.bounded_mean import Wealth, log_wealth, lower_confidence_bound
 
 VALUES = st.lists(st.floats(-1, 1), min_size=1, max_size=30).map(np.array)
 STAKES = [(2 * number + 1) / 40 for number in range(20)]

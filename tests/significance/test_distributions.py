@@ -13,11 +13,12 @@ from scipy.optimize import brentq
 
 from beir_eval.significance import wilcoxon
 from beir_eval.significance.distributions import (
+    exceeded_with,
     increasing_root,
     negative_binomial_quantile,
     noncentral_t_upper_tail,
+    upper_tail,
 )
-from beir_eval.significance.student_t import exceeded_with, upper_tail
 
 FREEDOMS = (1, 2, 3, 5, 9, 29, 42, 99, 299, 1_000, 6_979, 1e5, 1e7, 4.5)
 SMALL_TAILS = [10.0**-exponent for exponent in range(1, 300, 7)]

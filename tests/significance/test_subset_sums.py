@@ -9,8 +9,8 @@ import pytest
 
 from beir_eval import EvaluationResult, compare
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.significance import max_t, sign_flip, sign_flip_interval, sign_vectors, subset_sums
-from beir_eval.significance.sign_vectors import SignVectors, position_keys
+from beir_eval.significance import max_t, sign_flip, sign_flip_interval, sign_vectors
+from beir_eval.significance.sign_vectors import SignVectors, position_keys, subset_sums
 
 #: More queries than have their sums from matrix products.
 MANY = sign_vectors._MOST_IN_BLOCKS + 5
@@ -20,7 +20,7 @@ def sums_of(rows, draws=1000, *, seed=0, threads=None, begin=0):
     """Return the sums f8[R, draws] of the draws from ``begin`` on."""
     words_of = partial(SignVectors(begin + draws, seed)._words, begin=begin, count=draws)
     keys = position_keys(rows.shape[1])
-    return subset_sums.subset_sums(rows, keys, words_of, threads)[:, :draws]
+    return subset_sums(rows, keys, words_of, threads)[:, :draws]
 
 
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 6])
@@ -49,7 +49,7 @@ def test_threads_and_sizes_of_blocks_change_no_bit_of_a_sum(monkeypatch):
         assert (sums_of(rows, threads=threads) == expected).all()
     assert (sums_of(rows, 232, begin=768) == expected[:, 768:]).all()
     for queries_at_once in (8, 64, 10_000):
-        monkeypatch.setattr(subset_sums, "_QUERIES_AT_ONCE", queries_at_once)
+        monkeypatch.setattr(sign_vectors, "_QUERIES_AT_ONCE", queries_at_once)
         assert (sums_of(rows) == expected).all()
     assert (sums_of(rows[[2, 0]]) == expected[[2, 0]]).all()
 
@@ -59,7 +59,7 @@ def test_draws_in_parts_change_no_bit_of_a_test(monkeypatch):
     differences = np.random.default_rng(1).normal(size=MANY)
     results = []
     for numbers in (2**21, 1):
-        monkeypatch.setattr(subset_sums, "_NUMBERS", numbers)
+        monkeypatch.setattr(sign_vectors, "_NUMBERS", numbers)
         results.append(
             (sign_flip(differences, draws=9000), sign_flip_interval(differences, draws=9000))
         )

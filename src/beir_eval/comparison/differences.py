@@ -31,7 +31,7 @@ from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.equivalence import lower_bound
 from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
 from beir_eval.significance.paired_tests import t_intervals, t_p_values, two_sided_t_p
-from beir_eval.significance.power import FEWEST_DIFFERING
+from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
 from beir_eval.significance.randomisation import Family, randomise, rank_at
 from beir_eval.significance.repeats import (
     CrossedTests,
@@ -41,7 +41,6 @@ from beir_eval.significance.repeats import (
 )
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
 from beir_eval.significance.validation import is_at_most, residuals, row_means
-from beir_eval.significance.win_power import estimate_power_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -55,11 +55,10 @@ from beir_eval.significance import (
 )
 from beir_eval.significance.equivalence import NonInferiority, lower_bound, margin_tests
 from beir_eval.significance.paired_tests import t_intervals
-from beir_eval.significance.power import FEWEST_DIFFERING
+from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
-from beir_eval.significance.win_power import estimate_power_of_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

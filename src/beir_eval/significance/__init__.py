@@ -34,16 +34,14 @@ true difference; docs/statistics.md has the coverage of the intervals where that
 ``wilcoxon``, ``sign_test``, ``crossed_tests``, ``detectable_equality`` and the power of fewer than
 five queries need scipy (extra ``stats``), all others only numpy.
 
-Modules: ``paired_tests``, ``rank_tests``, ``equivalence`` and its ``bounded_mean`` (Gaffke's
-bound), ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
-``sign_vectors`` (and ``subset_sums`` for very many queries), ``multiple_comparisons`` (max-T,
-Tukey), ``interaction`` (slices),
-``corrections`` (and the levels at which they test), ``effect_sizes``, ``bootstrap``,
-``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats), ``power``,
-``spending`` (a level over repeated looks), ``betting`` (evidence from queries that are judged one
-after the other), ``student_t`` and ``distributions`` (tails and quantiles), and ``validation``
-(checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval
-that belongs to each: a new test needs a function and a row there.
+Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for it, and evidence
+from queries that are judged one after the other), ``sign_flip`` with its ``randomisation`` (one
+pass for p, max-T and intervals) and ``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey),
+``interaction`` (slices), ``corrections`` (and the levels at which they test), ``effect_sizes``,
+``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats),
+``power``, ``spending`` (a level over repeated looks), ``distributions`` (tails and quantiles), and
+``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with
+the interval that belongs to each: a new test needs a function and a row there.
 
 The public names are those in ``__all__``.
 """
@@ -78,7 +76,9 @@ from beir_eval.significance.paired_tests import (
     PairedTest,
     PairedTestMethod,
     paired_t,
+    sign_test,
     standardised_effect,
+    wilcoxon,
 )
 from beir_eval.significance.power import (
     PowerEstimate,
@@ -88,7 +88,6 @@ from beir_eval.significance.power import (
     queries_needed,
     smallest_p,
 )
-from beir_eval.significance.rank_tests import sign_test, wilcoxon
 from beir_eval.significance.repeats import CrossedTests, crossed_tests
 from beir_eval.significance.selection_bias import BestOfMany, Ranks, best_of_many, resampled_ranks
 from beir_eval.significance.sign_flip import (

@@ -10,7 +10,7 @@ import numpy as np
 
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance.bounded_mean import gaffke_p_values
-from beir_eval.significance.student_t import exceeded_with, upper_tail
+from beir_eval.significance.distributions import exceeded_with, upper_tail
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     TOLERANCE,

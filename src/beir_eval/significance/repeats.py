@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import InputError
-from beir_eval.significance.distributions import increasing_root
+from beir_eval.significance.distributions import exceeded_with, increasing_root
 from beir_eval.significance.power import MOST_QUERIES, deviation_factors
-from beir_eval.significance.student_t import exceeded_with
 from beir_eval.significance.validation import (
     FEWEST_QUERIES,
     as_scores,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from beir_eval.comparison.ledger import SequentialComparison, judge_until
 from beir_eval.errors import InputError, JudgingError, SettingError
-from beir_eval.significance.betting import lower_confidence_bound
+from beir_eval.significance.bounded_mean import lower_confidence_bound
 
 RNG = np.random.default_rng(0)
 GAINS = {

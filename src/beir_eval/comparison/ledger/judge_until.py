@@ -13,7 +13,7 @@ from beir_eval.core.arrays import exact_sum
 from beir_eval.core.ids import checked_ids, repeated_ids
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import InputError, JudgingError, SettingError, first_few, shown
-from beir_eval.significance.betting import Wealth, lower_confidence_bound
+from beir_eval.significance.bounded_mean import Wealth, lower_confidence_bound
 from beir_eval.significance.validation import (
     check_positive,
     check_seed,
@@ -94,7 +94,7 @@ def judge_until(  # noqa: PLR0913 - one keyword a setting
 
     The verdict is about the population that the queries are a random sample of. "better": bets
     against "the true mean difference is 0 or below" have multiplied their stake by 2/alpha
-    (``significance.betting.Wealth``). "worse": the same for the other side. "equal": such bets
+    (``significance.bounded_mean.Wealth``). "worse": the same for the other side. "equal": such bets
     exclude both a difference of ``margin`` or more and one of −``margin`` or less. The probability
     of any wrong verdict is at most alpha. In simulations with differences of real runs it was 2.5%
     to 3.0% where nothing differs; a true difference of .05 at a standard deviation of .2 took a

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.significance import correct
+from beir_eval.significance.distributions import upper_tail
 from beir_eval.significance.paired_tests import t_p_values
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.student_t import upper_tail
 from beir_eval.significance.validation import is_at_most
 
 if TYPE_CHECKING:
