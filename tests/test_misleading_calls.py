@@ -27,7 +27,7 @@ from beir_eval import (
     write_run,
 )
 from beir_eval.cli.app import app
-from beir_eval.core.file_kinds import SAVED_RECORDS, kind_of_json, kind_of_text
+from beir_eval.core.files import SAVED_RECORDS, kind_of_json, kind_of_text
 from beir_eval.core.saved import Saved
 from beir_eval.datasets import demo
 from beir_eval.errors import BeirEvalError

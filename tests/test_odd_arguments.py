@@ -6,7 +6,7 @@ import pytest
 
 import beir_eval
 from beir_eval import Qrels, Run, evaluate
-from beir_eval.core.paths import as_path, name_as_text
+from beir_eval.core.files import as_path, name_as_text
 from beir_eval.errors import InputError
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"a": 2}}

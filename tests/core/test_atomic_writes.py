@@ -13,8 +13,13 @@ from pathlib import Path
 import pytest
 
 from beir_eval.core import atomic_writes
-from beir_eval.core.atomic_writes import check_can_write, create_atomically, write_atomically
-from beir_eval.core.locks import lock, try_lock
+from beir_eval.core.atomic_writes import (
+    check_can_write,
+    create_atomically,
+    lock,
+    try_lock,
+    write_atomically,
+)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions, links and locks of Unix")
 #: The name of a temporary file of this computer, and of another one.

@@ -19,6 +19,7 @@ from beir_eval.core.atomic_writes import (
 from beir_eval.core.dataframes import frame_of_records
 from beir_eval.core.files import (
     FileContent,
+    as_path,
     check_is_text,
     decode,
     file_sha256,
@@ -29,12 +30,12 @@ from beir_eval.core.files import (
     is_packed,
     is_parquet,
     parquet_errors,
+    part_of_file_name,
     read_number,
     split_fields,
     unpack,
     wide_encoding,
 )
-from beir_eval.core.paths import as_path, part_of_file_name
 from beir_eval.core.saved import Saved
 from beir_eval.errors import FileFormatError, InputError, MissingExtraError, ResultError
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from beir_eval.core import free_memory as module
-from beir_eval.core.free_memory import free_memory
+from beir_eval.evaluation.streaming import size as module
+from beir_eval.evaluation.streaming.size import free_memory
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval.core.locks import lock, try_lock
+from beir_eval.core.atomic_writes import lock, try_lock
 from beir_eval.integrations.retrieval.journal import Journal
 
 
@@ -56,7 +56,7 @@ def test_a_lock_is_always_granted_on_a_platform_without_lock_modules(tmp_path, m
 def test_a_lock_keeps_another_process_out_and_ends_with_its_process(tmp_path):
     path = tmp_path / "file"
     code = f"""
-from beir_eval.core.locks import try_lock
+from beir_eval.core.atomic_writes import try_lock
 file = open({str(path)!r}, "a+b")
 print(try_lock(file), flush=True)
 input()

@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from beir_eval.datasets import corpus as corpus_module
-from beir_eval.datasets import corpus_index
 from beir_eval.datasets.corpus import Document, JsonlCorpus, ParquetRows, TableCorpus
 from beir_eval.errors import FileFormatError
 
@@ -108,7 +107,7 @@ def test_an_index_that_cannot_be_saved_is_used_all_the_same(
     else:
         monkeypatch.setenv("XDG_CACHE_HOME", folder)
         monkeypatch.delenv("LOCALAPPDATA", raising=False)
-        monkeypatch.setattr(corpus_index.Path, "home", lambda: 1 / 0 if folder else no_home())
+        monkeypatch.setattr(corpus_module.Path, "home", lambda: 1 / 0 if folder else no_home())
     corpus = JsonlCorpus(path)
     assert corpus["d1"].text == "text of d1"
     assert corpus["3"].text == "text of 3"
@@ -121,7 +120,7 @@ def no_home():
 
 
 def test_ids_of_one_hash_are_told_apart(tmp_path, cache, monkeypatch):
-    monkeypatch.setattr(corpus_index, "_hash_bytes", lambda _: b"12345678")
+    monkeypatch.setattr(corpus_module, "_hash_bytes", lambda _: b"12345678")
     corpus = JsonlCorpus(write_corpus(tmp_path / "corpus.jsonl", IDS))
     assert [corpus[doc_id].doc_id for doc_id in IDS] == IDS
     assert "absent" not in corpus

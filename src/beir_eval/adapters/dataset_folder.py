@@ -9,8 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
-from beir_eval.core.files import plain_name
-from beir_eval.core.paths import name_as_text
+from beir_eval.core.files import name_as_text, plain_name
 from beir_eval.errors import FileFormatError, SettingError, shown
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.adapters.dataset_folder import find_qrels_file
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
 from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
-from beir_eval.core.files import FileContent
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import FileContent, as_path
 from beir_eval.core.ranking_sample import StatedRanks
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 

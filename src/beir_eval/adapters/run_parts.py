@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.adapters.formats import RUN_FORMATS
-from beir_eval.core.files import PARQUET_MAGIC, FileContent, is_parquet, parquet_errors
+from beir_eval.core.files import PARQUET_MAGIC, FileContent, as_path, is_parquet, parquet_errors
 from beir_eval.core.line_parts import line_parts, unpacked_blocks
-from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, RunError, needs_extra
 
 with needs_extra("polars", "files", "reading a run file in parts"):

@@ -19,8 +19,8 @@ from beir_eval.core.column_names import DOC_NAMES, SCORE_NAMES, matching_names
 from beir_eval.core.ids import checked_ids, checked_query_ids, distinct_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.core.run_sources.score_checks import is_finite_number
 from beir_eval.errors import InputError, check_choice, check_name, first_few, shown
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, Format, FormatTable, load
 from beir_eval.adapters.formats.text_lines import trec_word
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalWarning, SettingError, check_choice, first_few

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.readers import read_run
-from beir_eval.core.atomic_writes import write_atomically
+from beir_eval.core.atomic_writes import try_lock, write_atomically
 from beir_eval.core.files import FileContent, file_sha256
-from beir_eval.core.locks import try_lock
 from beir_eval.core.run import Run
 from beir_eval.errors import BeirEvalError, RunError, SettingError
 from beir_eval.evaluation.result import EvaluationResult

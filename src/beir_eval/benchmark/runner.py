@@ -21,8 +21,7 @@ from beir_eval.benchmark.cache import CacheEntry, check_folder_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
 from beir_eval.core.arrays import is_iterable
-from beir_eval.core.files import file_stem
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path, file_stem
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
 from beir_eval.benchmark.mteb_names import predictions_stem
-from beir_eval.core.files import file_sha256, file_stem
+from beir_eval.core.files import as_path, file_sha256, file_stem
 from beir_eval.core.imports import import_name
-from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import highest_grades_of
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 

@@ -30,8 +30,14 @@ from beir_eval.cli.options import (
     stated_columns,
     system_names,
 )
-from beir_eval.core.file_kinds import kind_of_json, kind_of_text
-from beir_eval.core.files import FileContent, file_stem, is_parquet, plain_name
+from beir_eval.core.files import (
+    FileContent,
+    file_stem,
+    is_parquet,
+    kind_of_json,
+    kind_of_text,
+    plain_name,
+)
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import FileFormatError, InputError, needs_extra, one_line
 from beir_eval.evaluation.inputs import JudgedFolder

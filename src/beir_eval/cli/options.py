@@ -14,9 +14,8 @@ from beir_eval.adapters.readers import read_run
 from beir_eval.cli.console import check_targets, naming_options, warn
 from beir_eval.cli.option_sets import COMMON
 from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
-from beir_eval.core.files import file_stem
+from beir_eval.core.files import file_stem, name_as_text
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.paths import name_as_text
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder

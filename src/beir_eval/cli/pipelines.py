@@ -18,9 +18,8 @@ from beir_eval.adapters.writers import format_to_write
 from beir_eval.cli.comparison_options import check_options
 from beir_eval.cli.console import check_folder, error_console
 from beir_eval.cli.options import system_names
-from beir_eval.core.files import plain_name
+from beir_eval.core.files import part_of_file_name, plain_name
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.paths import part_of_file_name
 from beir_eval.core.run import Run
 from beir_eval.errors import (
     BeirEvalError,

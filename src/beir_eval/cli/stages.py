@@ -9,7 +9,7 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_document
 from beir_eval.cli.option_sets import option
-from beir_eval.core.paths import part_of_file_name
+from beir_eval.core.files import part_of_file_name
 from beir_eval.errors import SettingError, one_line, shown
 
 if TYPE_CHECKING:

@@ -4,11 +4,10 @@ Inside: ``qrels`` (with ``judgement_errors``) and ``run``, the classes that user
 ``run_sources`` (one module per kind of object that holds a run); ``ranking`` (order, ties,
 duplicates) and ``rank_counting`` (ranks without sorting); ``number_lookup`` (finding documents in
 rankings); ``relevance_matrix``. Shared with the other packages: ``arrays`` (grouped arrays),
-``ids``, ``column_names``, ``dataframes``, ``files`` (reading), ``file_kinds`` (the kind of a file,
-for messages), ``atomic_writes``, ``locks``, ``paths``, ``saved`` (records in JSON files),
-``imports`` (lazy imports), ``line_parts`` (text read in parts), ``free_memory``,
-``http_redirects`` (of web requests), ``own_code`` (hashes of the user's modules). This package
-contains no measure and no file format of another tool.
+``ids``, ``column_names``, ``dataframes``, ``files`` (paths and reading, and the kind of a file for
+messages), ``atomic_writes`` (and locks), ``saved`` (records in JSON files), ``imports`` (lazy
+imports), ``line_parts`` (text read in parts), ``http_redirects`` (of web requests), ``own_code``
+(hashes of the user's modules). This package contains no measure and no file format of another tool.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

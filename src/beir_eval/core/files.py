@@ -1,22 +1,28 @@
-"""Files: read with clear errors (gzip and zstd too), named, hashed."""
+"""Files: their paths and names, read with clear errors (gzip and zstd too), hashed.
+
+Also the kind of a file that was taken for another one, for messages that name the right call.
+"""
 
 from __future__ import annotations
 
+import errno
 import io
 import math
+import os
 import re
 import zlib
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from beir_eval.core.paths import name_as_text
-from beir_eval.errors import FileFormatError, MissingExtraError, needs_extra, shown
+from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
+from beir_eval.errors import FileFormatError, InputError, MissingExtraError, needs_extra, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -43,6 +49,86 @@ _WIDEST, _HIGHEST_PLANE = 4, 0x10
 _LEAST_ZEROS, _LEAST_ZEROS_OF_ASCII = 0.1, 0.5
 _ASCII_TEXT = bytes([0, *b"\t\n\v\f\r", *range(32, 127)])
 _ZERO_BYTES = re.compile(rb"\0*")
+#: (what messages call the record, the class that loads it, fields that only it has).
+#: ``core`` imports none of these classes; a test compares the rows with them.
+SAVED_RECORDS = (
+    ("result", "EvaluationResult", {"query_ids", "values", "provenance"}),
+    ("comparison", "Comparison", {"systems", "scores", "differences"}),
+    ("comparison by slices", "SlicedComparison", {"columns", "slices"}),
+    ("curve of checkpoints", "CheckpointCurve", {"checkpoints", "points"}),
+    ("result of stages", "StagedResult", {"stages", "losses"}),
+    ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
+    ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
+    ("validation", "Validation", {"inputs", "findings"}),
+    ("score table", "TableFacts", {"max_grade", "ids_compared"}),
+)
+_TREC_COLUMNS = 6
+
+
+def as_path(path: object, label: str = "the path") -> Path:
+    """Return a path that a user passed.
+
+    Args:
+        path: a text or a path object.
+        label: what the message calls the path.
+
+    Raises:
+        InputError: it is neither, or cannot be the name of a file, as with a zero byte or too many
+            characters.
+    """
+    try:
+        text = os.fspath(path)  # type: ignore[call-overload]
+    except TypeError:
+        text = None
+    if not isinstance(text, str):
+        msg = f"{label} must be text or a Path, not {shown(path)} of type {type(path).__name__}"
+        raise InputError(msg)
+    if "\0" in text:
+        msg = f"{label} contains a zero byte: {shown(text)}"
+        raise InputError(msg)
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        msg = f"{label} cannot be the name of a file: {shown(text)}"
+        raise InputError(msg) from error
+    if _is_too_long(text):
+        msg = (
+            f"{label} is too long for the name of a file: {shown(text)}, {len(text):,} characters; "
+            "pass the path of a file, not its content"
+        )
+        raise InputError(msg)
+    return Path(path)  # type: ignore[arg-type]
+
+
+def _is_too_long(path: str) -> bool:
+    """Return whether the system refuses a path for its length; the limits differ by file system."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
+
+
+def name_as_text(name: str) -> str:
+    r"""Return the name of a file with ``\xff`` for each byte that is not UTF-8.
+
+    Such a byte is a surrogate in the name, which no file of text can contain.
+
+    >>> name_as_text("bm25"), name_as_text("caf\udce9")
+    ('bm25', 'caf\\xe9')
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def part_of_file_name(name: str) -> str:
+    """Return a name as a part of the name of a file: a part of a path in it is no folder.
+
+    >>> part_of_file_name("runs/bm25")
+    'runs_bm25'
+    """
+    for separator in filter(None, ("/", os.sep, os.altsep)):
+        name = name.replace(separator, "_")
+    return name
 
 
 class FileContent:
@@ -366,3 +452,47 @@ def _number(text: str) -> float | None:
     if not math.isfinite(value) or "_" in text or not (text.isascii() and text.isprintable()):
         return None
     return value
+
+
+def kind_of_json(content: object) -> tuple[str, str]:
+    """Return what parsed JSON is, and the call that reads it; two empty texts if it is unknown.
+
+    >>> kind_of_json({"q1": {"d1": 0.5}})
+    ('JSON of a run or of judgements', 'read_run(path) or read_qrels(path)')
+    """
+    if isinstance(content, list) and content:
+        kind, call = kind_of_json(content[0])
+        if kind.startswith("a saved "):
+            return (
+                f"a list whose first entry is {kind}, as evaluate -o r.json writes it",
+                f"{call.partition('.')[0]}.from_content(entry, path) for each entry",
+            )
+        return "", ""
+    if not isinstance(content, Mapping) or not content:
+        return "", ""
+    for kind, name, fields in SAVED_RECORDS:
+        if fields <= content.keys():
+            return f"a saved {kind}", f"{name}.load(path)"
+    if all(isinstance(value, Mapping) for value in content.values()):
+        return "JSON of a run or of judgements", "read_run(path) or read_qrels(path)"
+    return "", ""
+
+
+def kind_of_text(text: str) -> tuple[str, str]:
+    """Return what a text that is not JSON is, and the call that reads it; else two empty texts.
+
+    Args:
+        text: the text of a file, or its beginning.
+
+    >>> kind_of_text("q1 Q0 d1 1 0.9 bm25")
+    ('a TREC run', 'read_run(path)')
+    """
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    if line.lstrip().startswith("<"):
+        return "an HTML page, such as a report", ""
+    if len(line.split()) == _TREC_COLUMNS:
+        return "a TREC run", "read_run(path)"
+    names = [name.strip(' "') for name in line.split(",")]
+    if matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES):
+        return "CSV of a run or of judgements", "read_run(path) or read_qrels(path)"
+    return "", ""

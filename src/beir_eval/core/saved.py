@@ -19,9 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.file_kinds import kind_of_json, kind_of_text
-from beir_eval.core.files import FileContent, plain_name
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import FileContent, as_path, kind_of_json, kind_of_text, plain_name
 from beir_eval.errors import MAX_IDS_SHOWN, InputError, ResultError
 
 if TYPE_CHECKING:

@@ -1,9 +1,8 @@
 """Data sets: load them from folders or the hub, download BEIR's, look up BEIR's conventions.
 
-Inside: ``dataset`` (``Dataset`` and its loaders), ``corpus`` (readers of documents and queries),
-``corpus_index`` (the saved index of a large corpus), ``catalogue`` (splits and conventions of
-BEIR's data sets), ``irds`` (data sets of ir_datasets), ``download``, ``demo`` (the bundled data
-set).
+Inside: ``dataset`` (``Dataset`` and its loaders), ``corpus`` (readers of documents and queries, and
+the saved index of a large corpus), ``catalogue`` (splits and conventions of BEIR's data sets),
+``irds`` (data sets of ir_datasets), ``download``, ``demo`` (the bundled data set).
 
 Public: ``Dataset``, ``DatasetInfo``, ``Corpus``, ``load_dataset``, ``load_datasets``,
 ``load_from_hub``, ``download_dataset``, ``info_of``; ``demo.FOLDER`` and ``demo.RUNS``.

@@ -13,7 +13,7 @@ from beir_eval.adapters.dataset_folder import (
     table_files,
 )
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import DatasetInfo, find_info, split_or_default
 from beir_eval.datasets.corpus import (

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING
 from beir_eval.core.atomic_writes import (
     is_of_this_user,
     open_without_links,
+    try_lock,
     write_all,
     write_errors,
 )
+from beir_eval.core.files import as_path
 from beir_eval.core.http_redirects import SCHEMES, HttpRedirects
-from beir_eval.core.locks import try_lock
-from beir_eval.core.paths import as_path
 from beir_eval.datasets.catalogue import info_of
 from beir_eval.errors import FileFormatError, SettingError, check_name
 

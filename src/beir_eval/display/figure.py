@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.errors import MissingExtraError, SettingError, needs_extra
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import checked_ids
-from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.datasets.corpus import read_records, record_id
 from beir_eval.errors import (
     FileFormatError,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import checked_query_ids
-from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.errors import InputError, MeasureError, SettingError, UnknownMeasureError, first_few
 from beir_eval.measures import parse
 from beir_eval.measures.names import registered

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, RunError, SettingError, shown

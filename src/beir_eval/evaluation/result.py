@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, computed_field, model_validator
 
 from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
-from beir_eval.core.file_kinds import kind_of_json
+from beir_eval.core.files import kind_of_json
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from beir_eval.core.files import is_parquet
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path, is_parquet
 from beir_eval.evaluation.result import EvaluationResult
 
 

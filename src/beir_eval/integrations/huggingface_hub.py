@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.saved import stated_settings
 from beir_eval.errors import FileFormatError, InputError, ResultError, needs_extra, shown
 from beir_eval.measures import parse

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.errors import SettingError
 from beir_eval.measures.names import parse
 

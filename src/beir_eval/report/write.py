@@ -20,7 +20,7 @@ from beir_eval.comparison.tables import differences_table
 from beir_eval.comparison.ties import ties_table
 from beir_eval.comparison.unjudged.tables import unjudged_table
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.display import charts
 from beir_eval.errors import InputError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult

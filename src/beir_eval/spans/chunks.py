@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
-from beir_eval.core.paths import as_path
 from beir_eval.errors import RunError, first_few, number_of, shown, warn_caller
 from beir_eval.spans.locating import Part, locate_all
 from beir_eval.spans.projection import LocatedChunk

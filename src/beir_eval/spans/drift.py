@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, PrivateAttr
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table

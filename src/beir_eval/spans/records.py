@@ -11,8 +11,8 @@ from beir_eval.core.column_names import (
     SCORE_NAMES,
     matching_names,
 )
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
-from beir_eval.core.paths import as_path
 from beir_eval.datasets.corpus import read_records
 from beir_eval.errors import FileFormatError, InputError, shown
 

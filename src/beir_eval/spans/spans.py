@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
 from beir_eval.core.judgement_errors import is_grade
-from beir_eval.core.paths import as_path
 from beir_eval.errors import QrelsError, check_choice, number_of, shown
 from beir_eval.spans.gold import GoldSpan
 from beir_eval.spans.locating import Part, locate_all

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beir_eval.adapters.dataset_folder import table_files
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.datasets.corpus import Corpus, Document, JsonlCorpus
 from beir_eval.datasets.dataset import Dataset, corpus_from_files
 from beir_eval.errors import FileFormatError, InputError, shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import TopDocuments

@@ -27,8 +27,7 @@ from beir_eval.adapters.readers import (
     run_from_content,
 )
 from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
-from beir_eval.core.files import FileContent, file_stem
-from beir_eval.core.paths import as_path, name_as_text
+from beir_eval.core.files import FileContent, as_path, file_stem, name_as_text
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.datasets.catalogue import split_or_default

@@ -11,7 +11,7 @@ import pytest
 
 from beir_eval import evaluate, evaluate_stream, read_score_table
 from beir_eval.adapters import run_parts
-from beir_eval.core.locks import try_lock
+from beir_eval.core.atomic_writes import try_lock
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, InputError
 from beir_eval.evaluation.streaming import progress_files, stream
 from waiting import wait_until

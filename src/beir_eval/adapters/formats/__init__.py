@@ -28,8 +28,14 @@ from beir_eval.adapters.formats.text_lines import (
     trec_word,
 )
 from beir_eval.core.column_names import NO_COLUMNS, QUERY_NAMES, matching_names
-from beir_eval.core.file_kinds import kind_of_text
-from beir_eval.core.files import HEAD_SIZE, PARQUET_MAGIC, check_is_text, is_binary, split_fields
+from beir_eval.core.files import (
+    HEAD_SIZE,
+    PARQUET_MAGIC,
+    check_is_text,
+    is_binary,
+    kind_of_text,
+    split_fields,
+)
 from beir_eval.core.imports import import_name
 from beir_eval.errors import FileFormatError, check_choice, needs_extra
 

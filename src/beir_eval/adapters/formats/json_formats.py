@@ -19,7 +19,7 @@ from beir_eval.core.column_names import (
     columns_of_role,
     matching_names,
 )
-from beir_eval.core.file_kinds import kind_of_json
+from beir_eval.core.files import kind_of_json
 from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.qrels import Qrels, check_listed_ids, refuse_columns
 from beir_eval.core.run import Run

@@ -17,8 +17,8 @@ from beir_eval.comparison.ledger.ledger_file import (
 )
 from beir_eval.comparison.ledger.records import LedgerHeader, LedgerSettings, Look
 from beir_eval.comparison.verdict_sentences import measure_text, signed_text, source_notes
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
-from beir_eval.core.paths import as_path
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
 from beir_eval.display.words import VERDICTS

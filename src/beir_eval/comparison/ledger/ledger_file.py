@@ -14,9 +14,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from beir_eval.comparison.ledger.records import LedgerHeader, Look
-from beir_eval.core.atomic_writes import create_atomically, write_all, write_errors
-from beir_eval.core.file_kinds import kind_of_json, kind_of_text
-from beir_eval.core.locks import lock
+from beir_eval.core.atomic_writes import create_atomically, lock, write_all, write_errors
+from beir_eval.core.files import kind_of_json, kind_of_text
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import FileFormatError, InputError, ResultError
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.core.arrays import is_iterable, rows_from_lengths
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import checked_query_ids
-from beir_eval.core.paths import as_path
 from beir_eval.datasets.corpus import read_query_metadata
 from beir_eval.errors import FileFormatError, InputError, SettingError, first_few, shown
 from beir_eval.evaluation.inputs import as_qrels

@@ -1,8 +1,7 @@
 """The sources of a ``Run``: one module per kind of object in memory that holds rankings.
 
-Inside: ``base`` (the interface of a source, and the blocks it yields); ``mapping`` (dicts of
-dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and ``topk_arrays``
-use; ``relation`` (DuckDB, read at evaluation); ``array_inputs`` (checks of top-k arrays);
-``score_checks``; ``chunks`` (chunks as their documents). Nothing is public: ``Run`` chooses the
-source.
+Inside: ``base`` (the interface of a source, the blocks it yields, checks of scores); ``mapping``
+(dicts of dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and
+``topk_arrays`` use; ``relation`` (DuckDB, read at evaluation); ``array_inputs`` (checks of top-k
+arrays); ``chunks`` (chunks as their documents). Nothing is public: ``Run`` chooses the source.
 """

@@ -1,24 +1,26 @@
-"""The interface of the sources of a run: ``RunSource`` and the ``RankingBlock``s that it yields.
+"""What the sources of a run share: the interface, the blocks that it yields, the checks of scores.
 
-A block is several rankings as flat arrays, with the judged documents found. ``core.ranking``
-computes their ranks.
+A ``RankingBlock`` is several rankings as flat arrays, with the judged documents found.
+``core.ranking`` computes their ranks.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from beir_eval.core.arrays import NOT_NUMBERS, read_finite_floats
+from beir_eval.errors import RunError, shown
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import TopDocuments
-
 
 #: An array of scores, in the precision in which they were given.
 Scores: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
@@ -105,3 +107,34 @@ class RunSource(Protocol):
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield (query_id, doc_ids, scores or None) for every query, in the order given."""
         ...
+
+
+def is_finite_number(value: object) -> bool:
+    """Return whether ``value`` is a finite number of any type."""
+    try:
+        read_finite_floats([value], 1)
+    except NOT_NUMBERS:
+        return False
+    return True
+
+
+def raise_score_error(query_id: str, doc_id: object, score: object) -> NoReturn:
+    """Raise RunError about one invalid score."""
+    msg = (
+        f"the score of document {shown(doc_id)} for query {shown(query_id)} is {shown(score)}; a "
+        "score must be a finite number"
+    )
+    raise RunError(msg)
+
+
+def raise_first_score_error(entries: Iterable[tuple[str, object, object]]) -> NoReturn:
+    """Raise RunError about the first score that is not a finite number.
+
+    Args:
+        entries: (query id, document id, score) of each retrieved document.
+    """
+    for query_id, doc_id, score in entries:
+        if not is_finite_number(score):
+            raise_score_error(query_id, doc_id, score)
+    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
+    raise RunError(msg)

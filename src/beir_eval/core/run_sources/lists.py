@@ -20,8 +20,8 @@ from beir_eval.core.arrays import (
     starts_from_lengths,
 )
 from beir_eval.core.ids import checked_columns, checked_ids, checked_query_ids, pick_ids
+from beir_eval.core.run_sources.base import raise_first_score_error
 from beir_eval.core.run_sources.columns import ColumnSource, FlatRankings, LookUpResult
-from beir_eval.core.run_sources.score_checks import raise_first_score_error
 from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:

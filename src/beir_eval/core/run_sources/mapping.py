@@ -22,8 +22,7 @@ from beir_eval.core.arrays import (
     starts_from_lengths,
 )
 from beir_eval.core.ids import checked_ids, checked_query_ids, have_text_keys, pick_ids
-from beir_eval.core.run_sources.base import RankingBlock
-from beir_eval.core.run_sources.score_checks import raise_first_score_error
+from beir_eval.core.run_sources.base import RankingBlock, raise_first_score_error
 from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from beir_eval.core.number_lookup import (
 )
 from beir_eval.core.qrels import are_query_ids_of_qrels
 from beir_eval.core.run_sources.array_inputs import PADDING, DocIdTable, as_array, check_numbers
+from beir_eval.core.run_sources.base import raise_score_error
 from beir_eval.core.run_sources.columns import FlatRankings, LookUpResult, split_judged_queries
 from beir_eval.core.run_sources.lists import source_from_texts
-from beir_eval.core.run_sources.score_checks import raise_score_error
 from beir_eval.errors import RunError, check_flag, shown
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import polars as pl
 from beir_eval.adapters.qrels_columns import qrels_columns
 from beir_eval.core.arrays import concatenate_ranges, starts_from_lengths
 from beir_eval.core.column_names import DOC, GRADE, QUERY
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import check_unicode
-from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.evaluation.inputs import as_qrels, conventions_of, find_judgements
 

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.locks import try_lock
+from beir_eval.core.atomic_writes import try_lock, write_atomically
 from beir_eval.errors import InputError, first_few
 from beir_eval.evaluation.streaming.table_files import write_part
 

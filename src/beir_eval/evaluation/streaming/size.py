@@ -1,15 +1,16 @@
-"""``needs_streaming``: whether a run file is too large for an evaluation in memory."""
+"""``needs_streaming``: whether a run file is too large for an evaluation in memory.
+
+That depends on ``free_memory``: how much memory this process can still take.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from contextlib import suppress
+from pathlib import Path
 
 from beir_eval.core.files import is_packed
-from beir_eval.core.free_memory import free_memory
 from beir_eval.errors import BeirEvalError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: A file is evaluated in memory if that takes at most this share of what is free.
 SHARE = 0.5
@@ -20,6 +21,15 @@ _PER_BYTE, _PER_ROW = 5, 200
 TIMES_PACKED = 4
 #: Bytes of memory for a byte of a file, at most: a row of Parquet may have as few as 5 bytes.
 _LARGEST = _PER_ROW // 5
+_MEMINFO = Path("/proc/meminfo")
+#: The folders of the memory limits of containers: their limit, and what is used of it.
+_LIMITS = (
+    (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")),
+    (
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        Path("/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ),
+)
 
 
 def needs_streaming(path: Path, format: str | None = None) -> bool:  # noqa: A002
@@ -46,3 +56,21 @@ def needs_streaming(path: Path, format: str | None = None) -> bool:  # noqa: A00
     except (BeirEvalError, OSError):
         return False
     return needed > SHARE * free
+
+
+def free_memory() -> int | None:
+    """Return the number of bytes that are free; None if the platform does not say.
+
+    The limit of a container counts, if it is lower than what the machine has.
+    """
+    amounts: list[int] = []
+    with suppress(OSError, ValueError):
+        lines = _MEMINFO.read_text(encoding="ascii").splitlines()
+        amounts += [1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvail")]
+    if not amounts:
+        with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
+            amounts.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit, used in _LIMITS:
+        with suppress(OSError, ValueError):  # "max": no limit
+            amounts.append(int(limit.read_text()) - int(used.read_text()))
+    return max(0, min(amounts)) if amounts else None

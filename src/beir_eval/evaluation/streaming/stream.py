@@ -16,8 +16,7 @@ from beir_eval._version import __version__
 from beir_eval.adapters.readers import stated_ranks_of
 from beir_eval.adapters.run_parts import Place, RunFile
 from beir_eval.core.column_names import QUERY
-from beir_eval.core.files import FileContent, file_stem, is_packed
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import FileContent, as_path, file_stem, is_packed
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.core.relevance_matrix import relate

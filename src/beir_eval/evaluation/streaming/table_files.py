@@ -17,8 +17,7 @@ import polars as pl
 from beir_eval.core.arrays import starts_from_lengths
 from beir_eval.core.atomic_writes import open_without_links, sync_folder
 from beir_eval.core.column_names import DOC, QUERY, SCORE
-from beir_eval.core.files import is_parquet, parquet_errors
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path, is_parquet, parquet_errors
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.columns import ColumnSource
 from beir_eval.core.run_sources.dataframe import FrameRankings

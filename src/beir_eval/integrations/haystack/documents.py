@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 
 from beir_eval.core.run import Run
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.core.run_sources.score_checks import is_finite_number
 from beir_eval.errors import InputError
 from beir_eval.integrations.retrieval.documents import (
     NOT_A_NAME,

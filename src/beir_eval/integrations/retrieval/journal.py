@@ -11,10 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.adapters.dataset_folder import JOURNAL_ENDING
 from beir_eval.adapters.writers import check_ids, format_to_write, write_run
-from beir_eval.core.atomic_writes import sync_folder, write_all, write_errors
+from beir_eval.core.atomic_writes import sync_folder, try_lock, write_all, write_errors
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
-from beir_eval.core.locks import try_lock
-from beir_eval.core.paths import as_path
 from beir_eval.errors import FileFormatError, InputError, SettingError
 from beir_eval.integrations.retrieval.documents import Ranking, run_from_rankings
 from beir_eval.integrations.retrieval.origin import LAYOUT, Origin

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import distinct_ids
-from beir_eval.core.run_sources.score_checks import is_finite_number
+from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import (
     InputError,

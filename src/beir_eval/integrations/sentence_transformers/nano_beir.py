@@ -18,7 +18,7 @@ from sentence_transformers.sparse_encoder.evaluation import (
     SparseNanoBEIREvaluator as _HostSparseEvaluator,
 )
 
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.errors import check_flag
 from beir_eval.integrations.sentence_transformers.reranking import CrossEncoderRerankingEvaluator
 from beir_eval.integrations.sentence_transformers.retrieval import (

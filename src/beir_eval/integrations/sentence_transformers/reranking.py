@@ -11,8 +11,8 @@ from sentence_transformers.cross_encoder.evaluation import (
     CrossEncoderRerankingEvaluator as _HostEvaluator,
 )
 
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text, repeated_ids
-from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, RunError, check_count, check_flag, first_few, shown

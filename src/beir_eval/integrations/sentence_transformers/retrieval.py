@@ -18,8 +18,8 @@ from sentence_transformers.sparse_encoder.evaluation import (
 )
 from tqdm import trange
 
+from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
-from beir_eval.core.paths import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import check_flag

@@ -6,7 +6,7 @@ import logging
 import re
 from typing import TYPE_CHECKING
 
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 
 if TYPE_CHECKING:
     from pathlib import Path

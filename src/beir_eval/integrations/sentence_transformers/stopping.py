@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 
 from beir_eval.comparison.ledger import Ledger, LedgerSettings
-from beir_eval.core.paths import as_path
+from beir_eval.core.files import as_path
 from beir_eval.errors import InputError, SettingError, check_count
 
 if TYPE_CHECKING:
