@@ -24,7 +24,7 @@ import numpy as np
 
 from beir_eval import evaluate, read_qrels, read_run
 from beir_eval.comparison.alignment import align_scores
-from beir_eval.comparison.checkpoints.settled import find_settling
+from beir_eval.comparison.checkpoints.checkpoint_curve import find_settling
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance import best_of_many, queries_needed
 from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias

@@ -442,8 +442,10 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         InputError: fewer than two systems have a step, or two have the same.
     """
     from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve  # noqa: PLC0415
-    from beir_eval.comparison.checkpoints.steps import steps_of  # noqa: PLC0415
-    from beir_eval.comparison.step_names import pattern_of_checkpoints  # noqa: PLC0415
+    from beir_eval.comparison.step_names import (  # noqa: PLC0415
+        pattern_of_checkpoints,
+        steps_of,
+    )
 
     results, settings = comparison.results, comparison.settings
     stated = f"--steps {pattern!r}" if pattern else "--steps"

@@ -12,10 +12,9 @@ from scipy import stats
 
 from beir_eval import compare, evaluate, read_qrels, read_run
 from beir_eval.comparison.checkpoints import CheckpointCurve, checkpoint_curve
-from beir_eval.comparison.checkpoints.settled import find_settling
-from beir_eval.comparison.checkpoints.steps import steps_of
+from beir_eval.comparison.checkpoints.checkpoint_curve import find_settling
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.step_names import LAST_NUMBER
+from beir_eval.comparison.step_names import LAST_NUMBER, steps_of
 from beir_eval.errors import (
     InputError,
     NotEvaluatedError,

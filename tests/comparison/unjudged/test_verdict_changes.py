@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.comparison.unjudged.analysis import ratio_of, smallest_ratio
 from beir_eval.comparison.unjudged.tables import UNJUDGED_TITLE
-from beir_eval.comparison.unjudged.verdict_changes import ratio_of, smallest_ratio
 from beir_eval.errors import NotEvaluatedError
 
 #: Made runs look like mistakes, which they are not here.

@@ -1,8 +1,8 @@
 """Comparison of the checkpoints of one training run: the curve and where the run settled.
 
-Inside: ``checkpoint_curve`` (the function), ``result`` (the class it returns), ``settled`` (the
-step that no later step beats, and what may go unnoticed), ``steps`` (training steps from names of
-checkpoints).
+Inside: ``checkpoint_curve`` (the function, with the step that no later step beats, and what may go
+unnoticed), ``result`` (the class it returns). ``comparison.step_names`` reads training steps from
+names of checkpoints.
 
 Public: ``checkpoint_curve``, ``CheckpointCurve``, ``Checkpoint``, ``CurvePoint``, ``Outcome``.
 """

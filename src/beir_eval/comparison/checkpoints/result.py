@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.checkpoints.settled import POWER
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import Index
 from beir_eval.comparison.records import ComparisonSettings, Difference
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
 
 #: Columns of the table of changes from step to step.
 _CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/lost", "verdict")
+
+#: The power with which a later gain of the margin must be detected before a run is settled.
+POWER = 0.8
 
 #: The smallest bias that is printed as a number.
 _SMALLEST_BIAS = 0.0001

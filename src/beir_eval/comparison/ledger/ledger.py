@@ -11,11 +11,13 @@ import numpy as np
 from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.coverage import coverage_of, warn_of_content, warnings_of
 from beir_eval.comparison.ledger.ledger_file import (
+    LedgerHeader,
+    LedgerSettings,
+    Look,
     create_ledger_file,
     locked_ledger,
     read_ledger_file,
 )
-from beir_eval.comparison.ledger.records import LedgerHeader, LedgerSettings, Look
 from beir_eval.comparison.verdict_sentences import measure_text, signed_text, source_notes
 from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
