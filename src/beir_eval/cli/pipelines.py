@@ -454,7 +454,7 @@ def evaluate_pipelines(  # noqa: PLR0913 - one keyword a setting
                     retrievers[of_pipeline.name],
                     dataset,
                     measures,
-                    name=name,
+                    run_name=name,
                     save_run=file,
                     rankings_vary=len(of_pipeline.names) > 1,
                     **settings,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -29,7 +28,6 @@ from beir_eval.integrations.retrieval.command_call import CommandCall
 from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
 from beir_eval.integrations.retrieval.http_call import HttpCall
 from beir_eval.integrations.retrieval.journal import FRESH
-from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
 
 
@@ -110,24 +108,14 @@ def retrieve(  # noqa: PLR0913 - one parameter per option
         fields = HitFields(answers.results, answers.doc_id, answers.score)
         call: HttpCall | CommandCall
         if url is not None and command is None:
-            call, address = HttpCall(url, fields, running.timeout), url
+            call = HttpCall(url, fields, running.timeout)
         elif command is not None and url is None:
-            call, address = CommandCall(command, fields), command
+            call = CommandCall(command, fields)
         else:
             msg = "either --url or --command is needed, and not both"
             raise SettingError(msg)
-        made_by = {
-            # An address or a command may contain a key, so the journal has its hash only.
-            "url" if command is None else "command": hashlib.sha256(address.encode()).hexdigest(),
-            "results": answers.results or "",
-            "id": answers.doc_id or "",
-            "score": answers.score or "",
-        }
         queries = first_queries(load_dataset(dataset, running.split), running.limit, call.label)
-        own_code = call.own_code() if isinstance(call, CommandCall) else {}
-        retrieved = retrieve_all(
-            call, queries, lambda: Origin(settings=made_by, own_code=own_code), settings
-        )
+        retrieved = retrieve_all(call, queries, settings)
         num_answered = len(queries) - len(retrieved.retrieval.failures)
         console.print(Text(f"{output}: the answers to {num_answered} of {len(queries)} queries"))
         facts = retrieved.retrieval

@@ -8,19 +8,12 @@ from typing import TYPE_CHECKING, Any
 from haystack.evaluation import EvaluationRunResult
 
 from beir_eval.core.files import plain_name
-from beir_eval.core.qrels import highest_grades_of
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.answers import answer_scores, read_gold_answers
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
-from beir_eval.integrations.retrieval.chunks import (
-    CHUNK_FIELDS,
-    check_chunks,
-    judged_by_spans,
-    run_of_chunks,
-)
+from beir_eval.integrations.retrieval.chunks import CHUNK_FIELDS, judged_by_spans
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
@@ -28,12 +21,10 @@ from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from beir_eval.core.qrels import Qrels
-    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
     from beir_eval.measures import MeasureLike
-    from beir_eval.spans import Spans, SpanView
+    from beir_eval.spans import Spans
 
     #: {query_id: a right answer, or several}, or the path of a file of them.
     GoldAnswers = Mapping[str, str | Iterable[str]] | str | Path
@@ -173,7 +164,7 @@ def evaluate_pipeline(  # noqa: PLR0913 - one keyword a setting
         on_error=on_error,
         save_run=save_run,
         fresh=fresh,
-        name=name,
+        run_name=name,
         rel=rel,
         limit=limit,
         keep_top=keep_top,
@@ -255,7 +246,6 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
     save_run: str | Path | None,
     fresh: bool = False,
     rankings_vary: bool = False,
-    view: SpanView | None = None,
     **evaluation: Any,
 ) -> tuple[Retrieved, EvaluationResult]:
     """Return what a pipeline retrieves for a data set, and its result as ``evaluate_pipeline``.
@@ -268,40 +258,12 @@ def retrieve_and_evaluate(  # noqa: PLR0913 - what evaluate_pipeline passes on
         save_run: likewise.
         fresh: likewise.
         rankings_vary: whether rankings vary from run to run, as ``PipelineRetriever.retrieve``.
-        view: the judged spans, if the retriever names chunks by ``CHUNK_FIELDS``; else None.
-        evaluation: ``name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``, likewise.
+        evaluation: further keywords of ``evaluate_dataset``.
     """
-    calls: list[Retrieved] = []
-
-    def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        retrieved = retriever.retrieve_answers(
-            queries,
-            on_error=on_error,
-            save_run=save_run,
-            fresh=fresh,
-            rankings_vary=rankings_vary,
-        )
-        if view is not None:
-            check_chunks(retrieved.run, retrieved.retrieval.unnamed)
-            retrieved = retrieved._replace(run=run_of_chunks(retrieved.run, view))
-        calls.append(retrieved)
-        return retrieved
-
-    def look_ahead(qrels: Qrels) -> tuple[RetrievalProblem, ...]:
-        return retriever.store_problems(highest_grades_of(qrels))
-
-    result = evaluate_dataset(
-        retrieve,
-        dataset,
-        measures,
-        what="pipeline",
-        if_empty=EMPTY_STORE_HINT,
-        parent_option="collapse",
-        look_ahead=look_ahead if view is None else None,
-        **evaluation,
-    )
-    [retrieved] = calls
-    return retrieved, result
+    with retriever.opened(
+        on_error=on_error, save_run=save_run, fresh=fresh, rankings_vary=rankings_vary
+    ) as (call, settings):
+        return evaluate_dataset(call, dataset, measures, settings, **evaluation)
 
 
 def to_evaluation_run_result(

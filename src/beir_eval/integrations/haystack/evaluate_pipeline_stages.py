@@ -139,7 +139,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         on_error=on_error,
         save_run=save_run,
         fresh=fresh,
-        name=name,
+        run_name=name,
         limit=limit,
         keep_top=0,
         fingerprint=False,

@@ -12,33 +12,49 @@ from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 
+from beir_eval.core.qrels import highest_grades_of
 from beir_eval.errors import InputError, SettingError
+from beir_eval.integrations.haystack.components import code_of_components, stores_of
+from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
+from beir_eval.integrations.haystack.fingerprint import fingerprint_of_pipeline
 from beir_eval.integrations.haystack.indexing import PART
 from beir_eval.integrations.haystack.pipeline_stages import documents_of_stage
 from beir_eval.integrations.haystack.stage_tracer import Recorded, recording
-from beir_eval.integrations.retrieval.documents import Ranking, parents_in
-from beir_eval.integrations.retrieval.query_runner import Answer
+from beir_eval.integrations.haystack.store_checks import (
+    check_embeddings,
+    count_stored,
+    store_problems,
+)
+from beir_eval.integrations.haystack.written_corpora import written_hash
+from beir_eval.integrations.retrieval.documents import AUTO, parents_in
+from beir_eval.integrations.retrieval.host_retrievers import answer_from_documents
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.query_runner import QueryCall
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
     from beir_eval.integrations.haystack.sockets import Socket
     from beir_eval.integrations.haystack.stage_tracer import QueryRecord
     from beir_eval.integrations.retrieval.documents import DocumentNames
-    from beir_eval.integrations.retrieval.query_runner import AnswerFunction
+    from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
 
 
 _PART = re.compile(r"(\d{1,18}) of (\d{1,18}|more)")
 
 
 @dataclass(frozen=True)
-class PipelineCall:
+class PipelineCall(QueryCall):
     """A pipeline, its inputs for a query, and its output of documents.
 
     Attributes:
         pipeline: the pipeline.
         inputs: returns {component: {input: value}} for (query_id, text).
+        inputs_text: what identifies the inputs.
+        input_function: the user's function that makes the inputs; None without one.
         output: the output with the ranked documents.
         names: the fields that identify a document.
         document_outputs: {path of a component: its outputs of documents}, which are counted.
@@ -48,11 +64,16 @@ class PipelineCall:
         answers: its output of generated answers; None to keep none.
         stages: its stages, whose rankings and times are kept; None to keep none.
         failed: {query_id: what was recorded of a query that failed}, filled while queries run.
+        collapse: the field with the document that a chunk is a part of; None for no such field.
         label: what messages call the pipeline.
+        if_empty: what to do if no document was retrieved.
+        if_chunks: the keyword for the field with the document that a chunk is a part of.
     """
 
     pipeline: Any
     inputs: Callable[[str, str], Mapping[str, Any]]
+    inputs_text: str
+    input_function: Callable[[str, str], Mapping[str, Any]] | None
     output: Socket
     names: DocumentNames
     document_outputs: Mapping[tuple[str, ...], Sequence[str]]
@@ -61,7 +82,37 @@ class PipelineCall:
     answers: Socket | None = None
     stages: PipelineStages | None = None
     failed: dict[str, QueryRecord] = field(default_factory=dict)
+    collapse: str | None = None
     label: str = "the pipeline"
+    if_empty: str = EMPTY_STORE_HINT
+    if_chunks: str = "collapse"
+
+    def made_by(self) -> Origin:
+        """Return what makes the answers of the pipeline, for comparison with saved answers."""
+        functions = [] if self.input_function is None else [self.input_function]
+        code = code_of_components(self.pipeline, *functions)
+        collapse = self.collapse or ""
+        return Origin(
+            settings={
+                "pipeline": fingerprint_of_pipeline(self.pipeline),
+                "inputs": self.inputs_text,
+                "documents_from": str(self.output),
+                "documents_go_by": " + ".join(self.names.fields),
+                "collapse": f"{AUTO} {collapse}" if self.names.is_automatic else collapse,
+            },
+            own_code=code.own,
+            packages=code.packages,
+            corpus=written_hash(store for _, store in stores_of(self.pipeline)),
+            stored_documents=count_stored(self.pipeline),
+        )
+
+    def look_ahead(self, qrels: Qrels) -> Sequence[RetrievalProblem]:
+        """Return what the document stores show before any query is run."""
+        return tuple(store_problems(self.pipeline, highest_grades_of(qrels), self.names))
+
+    def check(self) -> None:
+        """Raise SettingError if a component searches by embedding, and no document has one."""
+        check_embeddings(self.pipeline)
 
     def start(self, concurrency: int) -> AnswerFunction:
         """Load the models of the pipeline, and return the function that answers a query.
@@ -150,10 +201,10 @@ class PipelineCall:
         # If a router chose another branch, the output is missing: no document was retrieved.
         output = response.get(self.output.component, {}).get(self.output.name)
         documents = documents_of_stage(output or [])
-        ranking = Ranking.distinct_from_documents(query_id, documents, self.names)
-        num_left_out = len(documents) - len(ranking.doc_ids)
+        parents = parents_in(documents)
+        answer = answer_from_documents(query_id, documents, self.names, seconds, parents=parents)
         part = _part_of(documents) if self.reads_part else None
-        answer = Answer(ranking, num_left_out, seconds, parents_in(documents), record.sizes, part)
+        answer = answer._replace(outputs=record.sizes, part=part)
         if self.answers is not None:
             generated = response.get(self.answers.component, {}).get(self.answers.name) or []
             texts = _texts_of(generated, self.answers)
@@ -163,7 +214,7 @@ class PipelineCall:
         rankings = dict(record.rankings)
         rankings.pop(str(self.stages.last), None)
         if output is not None:
-            rankings[str(self.stages.last)] = ranking.doc_ids
+            rankings[str(self.stages.last)] = answer.ranking.doc_ids
         times = {name: astuple(taken) for name, taken in record.times.items()}
         return answer._replace(stages=rankings, times=times)
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import check_count, warn_caller
-from beir_eval.integrations.haystack.components import as_pipeline, code_of_components, stores_of
-from beir_eval.integrations.haystack.fingerprint import (
-    fingerprint_of_function,
-    fingerprint_of_pipeline,
-)
+from beir_eval.integrations.haystack.components import as_pipeline, stores_of
+from beir_eval.integrations.haystack.fingerprint import fingerprint_of_function
 from beir_eval.integrations.haystack.pipeline_call import PipelineCall
 from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
 from beir_eval.integrations.haystack.sockets import (
@@ -23,14 +21,9 @@ from beir_eval.integrations.haystack.sockets import (
     id_inputs,
     query_inputs,
 )
-from beir_eval.integrations.haystack.store_checks import (
-    check_embeddings,
-    count_stored,
-    store_problems,
-)
-from beir_eval.integrations.haystack.written_corpora import is_known, written_hash
+from beir_eval.integrations.haystack.store_checks import store_problems
+from beir_eval.integrations.haystack.written_corpora import is_known
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
-from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.retrieve_all import (
     DEFAULT_CHECKED,
     RunnerSettings,
@@ -38,12 +31,13 @@ from beir_eval.integrations.retrieval.retrieve_all import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Retrieval, RetrievalProblem
     from beir_eval.integrations.haystack.stage_tracer import QueryRecord
+    from beir_eval.integrations.retrieval.origin import Origin
     from beir_eval.integrations.retrieval.query_runner import Answer
     from beir_eval.integrations.retrieval.retrieve_all import Retrieved
 
@@ -115,7 +109,6 @@ class PipelineRetriever:
         """Find the inputs and the output in the pipeline."""
         check_count("concurrency", concurrency)
         names = DocumentNames.from_fields(document_comparison_field, collapse)
-        self._function = inputs if callable(inputs) else None
         with as_pipeline(pipeline) as opened:
             output = documents_output(opened, documents_from)
             document_outputs = all_document_outputs(opened)
@@ -123,10 +116,10 @@ class PipelineRetriever:
             self.stages = PipelineStages.of_pipeline(opened, output) if keep_stages else None
             answers = None if answers_from is None else find_output(opened, answers_from)
             if callable(inputs):
-                request, self._inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
+                request, inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
             else:
                 text_sockets, id_sockets = query_inputs(opened, inputs), id_inputs(opened)
-                self._inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
+                inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
 
                 def request(query_id: str, text: str) -> Mapping[str, Any]:
                     data: dict[str, dict[str, Any]] = {}
@@ -139,12 +132,15 @@ class PipelineRetriever:
         self._call = PipelineCall(
             None,
             request,
+            inputs_text,
+            inputs if callable(inputs) else None,
             output,
             names,
             document_outputs,
             may_vary,
             stages=self.stages,
             answers=answers,
+            collapse=names.collapse,
         )
         self.failed: Mapping[str, QueryRecord] = {}
         self.concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
@@ -166,25 +162,7 @@ class PipelineRetriever:
     def origin(self) -> Origin:
         """What makes the answers of the pipeline, for comparison with saved answers."""
         with as_pipeline(self.pipeline) as opened:
-            return self._origin(opened)
-
-    def _origin(self, pipeline: Any) -> Origin:
-        functions = [] if self._function is None else [self._function]
-        code = code_of_components(pipeline, *functions)
-        collapse = self.names.collapse or ""
-        return Origin(
-            settings={
-                "pipeline": fingerprint_of_pipeline(pipeline),
-                "inputs": self._inputs_text,
-                "documents_from": str(self._call.output),
-                "documents_go_by": " + ".join(self.names.fields),
-                "collapse": f"{AUTO} {collapse}" if self.names.is_automatic else collapse,
-            },
-            own_code=code.own,
-            packages=code.packages,
-            corpus=written_hash(store for _, store in stores_of(pipeline)),
-            stored_documents=count_stored(pipeline),
-        )
+            return replace(self._call, pipeline=opened).made_by()
 
     @property
     def fingerprint(self) -> str:
@@ -289,24 +267,27 @@ class PipelineRetriever:
             rankings_vary: likewise.
             settings: ``on_error``, ``save_run`` and ``fresh``, likewise.
         """
+        with self.opened(rankings_vary=rankings_vary, **settings) as (call, runner_settings):
+            retrieved = retrieve_all(call, queries, runner_settings)
+        self._last_problems = retrieved.retrieval.problems
+        return retrieved
+
+    @contextmanager
+    def opened(self, **settings: Any) -> Iterator[tuple[PipelineCall, RunnerSettings]]:
+        """Yield the pipeline as it answers queries, and how these are run.
+
+        Args:
+            settings: as of ``retrieve_answers``.
+        """
         runner_settings = RunnerSettings(
             concurrency=self.concurrency,
             check_saved=self._check_saved,
-            rankings_vary=rankings_vary,
             progress=self._progress,
             is_enough=self._is_enough,
             **settings,
         )
         with as_pipeline(self.pipeline, concurrent=self.concurrency > 1) as opened:
-            check_embeddings(opened)
             reads_part = not is_known(store for _, store in stores_of(opened))
             call = replace(self._call, pipeline=opened, reads_part=reads_part, failed={})
-            retrieved = retrieve_all(
-                call,
-                queries,
-                lambda: self._origin(opened),
-                runner_settings,
-                collapse=self.names.collapse,
-            )
-        self._last_problems, self.failed = retrieved.retrieval.problems, call.failed
-        return retrieved
+            yield call, runner_settings
+        self.failed = call.failed

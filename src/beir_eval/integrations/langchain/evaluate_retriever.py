@@ -15,11 +15,12 @@ from beir_eval.integrations.retrieval.documents import (
     RetrievedDocument,
     parents_in,
 )
-from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first
+from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
 from beir_eval.integrations.retrieval.host_retrievers import (
     answer_from_documents,
-    evaluate_host_retriever,
+    origin_of_retriever,
 )
+from beir_eval.integrations.retrieval.query_runner import QueryCall
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, RunnerSettings
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.retrieval.origin import Origin
     from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
     from beir_eval.measures import MeasureLike
 
@@ -130,34 +132,35 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         check_saved=check_saved,
         progress=progress,
     )
-    made_by = {"documents_go_by": " + ".join(names.fields)}
-    evaluation = {
-        "name": name,
-        "rel": rel,
-        "limit": limit,
-        "keep_top": keep_top,
-        "fingerprint": fingerprint,
-    }
-    return evaluate_host_retriever(
-        retriever, call, dataset, measures, settings, made_by, evaluation
+    _, result = evaluate_dataset(
+        call,
+        dataset,
+        measures,
+        settings,
+        run_name=name,
+        rel=rel,
+        limit=limit,
+        keep_top=keep_top,
+        fingerprint=fingerprint,
     )
+    return result
 
 
 @dataclass(frozen=True)
-class _RetrieverCall:
+class _RetrieverCall(QueryCall):
     """A retriever of LangChain.
 
     Attributes:
         retriever: the retriever.
         names: the fields that identify a document.
-        label: what messages call the retriever.
-        may_vary: likewise of the protocol.
     """
 
     retriever: Any
     names: DocumentNames
-    label: str = "the retriever"
-    may_vary: bool = False
+
+    def made_by(self) -> Origin:
+        """Return what makes the answers."""
+        return origin_of_retriever(self.retriever, " + ".join(self.names.fields))
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

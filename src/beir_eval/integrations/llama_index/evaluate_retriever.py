@@ -15,11 +15,12 @@ from beir_eval.integrations.retrieval.documents import (
     RetrievedDocument,
     parents_in,
 )
-from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first
+from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
 from beir_eval.integrations.retrieval.host_retrievers import (
     answer_from_documents,
-    evaluate_host_retriever,
+    origin_of_retriever,
 )
+from beir_eval.integrations.retrieval.query_runner import QueryCall
 from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, RunnerSettings
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.retrieval.origin import Origin
     from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
     from beir_eval.measures import MeasureLike
 
@@ -133,44 +135,38 @@ def evaluate_retriever(  # noqa: PLR0913 - one keyword a setting
         check_saved=check_saved,
         progress=progress,
     )
-    made_by = {
-        "documents_go_by": _SOURCE if by_source else " + ".join(names.fields),
-    }
-    evaluation = {
-        "name": name,
-        "rel": rel,
-        "limit": limit,
-        "keep_top": keep_top,
-        "fingerprint": fingerprint,
-    }
-    return evaluate_host_retriever(
-        retriever,
+    _, result = evaluate_dataset(
         call,
         dataset,
         measures,
         settings,
-        made_by,
-        evaluation,
+        run_name=name,
+        rel=rel,
+        limit=limit,
+        keep_top=keep_top,
+        fingerprint=fingerprint,
     )
+    return result
 
 
 @dataclass(frozen=True)
-class _RetrieverCall:
+class _RetrieverCall(QueryCall):
     """A retriever of LlamaIndex.
 
     Attributes:
         retriever: the retriever.
         names: the fields that identify a node, after ``by_source`` has set its id.
         by_source: whether a node has the id of the document that it is a part of.
-        label: what messages call the retriever.
-        may_vary: likewise of the protocol.
     """
 
     retriever: Any
     names: DocumentNames
     by_source: bool
-    label: str = "the retriever"
-    may_vary: bool = False
+
+    def made_by(self) -> Origin:
+        """Return what makes the answers."""
+        documents_go_by = _SOURCE if self.by_source else " + ".join(self.names.fields)
+        return origin_of_retriever(self.retriever, documents_go_by)
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

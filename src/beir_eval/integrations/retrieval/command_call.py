@@ -18,6 +18,8 @@ from beir_eval.core.files import file_sha256
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.integrations.retrieval import json_hits
 from beir_eval.integrations.retrieval.http_call import QUERY
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.query_runner import QueryCall
 
 if TYPE_CHECKING:
     from beir_eval.adapters.search_responses import HitFields
@@ -31,7 +33,7 @@ _SHOWN_ERROR_BYTES = 300
 
 
 @dataclass(frozen=True)
-class CommandCall:
+class CommandCall(QueryCall):
     """A command that prints the answer to a query as JSON.
 
     The command is split into arguments once, as a shell would; then ``{query}`` in an argument is
@@ -41,7 +43,6 @@ class CommandCall:
         command: the command, with ``{query}`` where the query goes.
         fields: where an answer has its hits, and a hit its id and its score.
         label: what messages call the command.
-        may_vary: whether the same query may get another ranking each time.
 
     Raises:
         SettingError: the command lacks ``{query}``, cannot be split, or its program does not exist.
@@ -50,7 +51,6 @@ class CommandCall:
     command: str
     fields: HitFields
     label: str = "the command"
-    may_vary: bool = False
     _arguments: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,14 +68,16 @@ class CommandCall:
             raise SettingError(msg)
         object.__setattr__(self, "_arguments", arguments)
 
-    def own_code(self) -> dict[str, str]:
-        """Return {file: SHA-256} of the files that the command names, such as a script."""
+    def made_by(self) -> Origin:
+        """Return what makes the answers; its code are files that the command names."""
         named = [Path(argument) for argument in self._arguments if QUERY not in argument]
-        return {
+        own_code = {
             str(path): file_sha256(path)
             for path in named
             if path.is_file() and path.stat().st_size <= _LARGEST_SCRIPT
         }
+        settings = json_hits.settings_of_call("command", self.command, self.fields)
+        return Origin(settings=settings, own_code=own_code)
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

@@ -10,16 +10,20 @@ from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, check_name, warn_caller
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.integrations.retrieval.chunks import check_chunks, run_of_chunks
 from beir_eval.integrations.retrieval.documents import field_with_judged, no_overlap_message
+from beir_eval.integrations.retrieval.retrieve_all import retrieve_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.integrations.retrieval.query_runner import QueryCall
+    from beir_eval.integrations.retrieval.retrieve_all import Retrieved, RunnerSettings
     from beir_eval.measures import MeasureLike
+    from beir_eval.spans import SpanView
 
 
 def dataset_first(dataset: Any, retriever: Any) -> tuple[Any, Any]:
@@ -34,47 +38,44 @@ def dataset_first(dataset: Any, retriever: Any) -> tuple[Any, Any]:
 
 
 def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
-    retrieve: Callable[[Mapping[str, str]], Retrieved],
+    call: QueryCall,
     dataset: Dataset | str | Path,
     measures: Iterable[MeasureLike] | MeasureLike | None,
+    settings: RunnerSettings,
     *,
-    what: str,
-    name: str,
+    run_name: str,
     limit: int | None,
     keep_top: int,
     fingerprint: bool,
-    if_empty: str,
-    parent_option: str,
     rel: float | None = None,
-    look_ahead: Callable[[Qrels], Sequence[RetrievalProblem]] | None = None,
-) -> EvaluationResult:
-    """Retrieve for every judged query of a data set, and return the scores of the rankings.
+    view: SpanView | None = None,
+) -> tuple[Retrieved, EvaluationResult]:
+    """Retrieve for every judged query of a data set; return the rankings and their scores.
 
     Args:
-        retrieve: returns the rankings of {query_id: text}.
+        call: the retriever.
         dataset: a ``Dataset``, or its folder.
         measures: what to compute; None for the default measures.
-        what: what messages call the retriever, such as "pipeline".
-        name: the name of the run.
+        settings: how the queries are run.
+        run_name: the name of the run.
         limit: how many queries, the first that have a text; None for all.
         keep_top: how many of the best documents of each query the result keeps.
         fingerprint: whether the result has the SHA-256 hashes of judgements and run.
-        if_empty: what to do if no document was retrieved, for the warning.
-        parent_option: the keyword that names the field with the document that a chunk is a part of,
-            for the warning that the ids of documents differ.
         rel: the lowest grade that is relevant, for every measure that takes a ``rel`` and does not
             state it.
-        look_ahead: returns what the retriever cannot find, before it retrieves.
+        view: the judged spans, if the retriever names chunks by ``CHUNK_FIELDS``; else None.
 
     Raises:
-        SettingError: ``dataset`` is no data set, or a setting has no such value.
-        InputError: no judged query has a text.
+        RetrievalError, RunError, FileFormatError, OSError: as ``retrieve_all``.
+        SettingError: likewise; ``dataset`` is no data set, or a setting has no such value.
+        InputError: as ``retrieve_all``; or no judged query has a text.
     """
     if not isinstance(dataset, (Dataset, str, Path)):
         msg = f"a data set is a Dataset or its folder, not {type(dataset).__name__}"
         raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
-    check_name("name", name)
+    check_name("name", run_name)
+    what = call.label.removeprefix("the ")
     queries = first_queries(data, limit, what)
     qrels = evaluated_judgements(data, limit, what)
     evaluator = Evaluator(
@@ -85,29 +86,34 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         keep_top=keep_top,
         fingerprint=fingerprint,
     )
-    problems = () if look_ahead is None else tuple(look_ahead(qrels.select(queries)))
-    _warn_of(problems, name)
-    retrieved = retrieve(queries)
+    problems: tuple[RetrievalProblem, ...] = ()
+    if view is None:
+        problems = tuple(call.look_ahead(qrels.select(queries)))
+    _warn_of(problems, run_name)
+    retrieved = retrieve_all(call, queries, settings)
+    if view is not None:
+        check_chunks(retrieved.run, retrieved.retrieval.unnamed)
+        retrieved = retrieved._replace(run=run_of_chunks(retrieved.run, view))
     run, retrieval = retrieved.run, retrieved.retrieval
-    _warn_of(retrieval.problems, name)
+    _warn_of(retrieval.problems, run_name)
     problems += retrieval.problems
-    result = evaluate_without_warning(evaluator, run, name)
+    result = evaluate_without_warning(evaluator, run, run_name)
     problem = None
     if run.text_counts is None:  # else the ids are those of chunks
         problem = no_overlap_message(
             run,
             qrels,
             result,
-            if_empty=if_empty,
-            advice=lambda: parent_advice(retrieved.parents, qrels, parent_option),
+            if_empty=call.if_empty,
+            advice=lambda: parent_advice(retrieved.parents, qrels, call.if_chunks),
         )
     if problem is not None:
         warn_caller(problem)
     else:
-        warn_of_content(result, name)
+        warn_of_content(result, run_name)
     update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
     retrieval = retrieval.model_copy(update=update)
-    return result.model_copy(update={"retrieval": retrieval})
+    return retrieved, result.model_copy(update={"retrieval": retrieval})
 
 
 def _warn_of(problems: Iterable[RetrievalProblem], name: str) -> None:

@@ -1,4 +1,4 @@
-"""A retriever of LlamaIndex or LangChain: what identifies it, and its evaluation."""
+"""A retriever of LlamaIndex or LangChain: its answers, and what identifies it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.own_code import code_of
 from beir_eval.integrations.retrieval.documents import Ranking
-from beir_eval.integrations.retrieval.evaluate_dataset import evaluate_dataset
 from beir_eval.integrations.retrieval.origin import Origin
 from beir_eval.integrations.retrieval.query_runner import Answer
-from beir_eval.integrations.retrieval.retrieve_all import Retrieved, retrieve_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from beir_eval.datasets.dataset import Dataset
-    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.retrieval.documents import DocumentNames, RetrievedDocument
-    from beir_eval.integrations.retrieval.query_runner import QueryCall
-    from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings
-    from beir_eval.measures import MeasureLike
 
 #: Objects inside a retriever are described down to this depth.
 _MAX_DEPTH = 3
@@ -56,46 +48,19 @@ def answer_from_documents(
     return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds, parents or {})
 
 
-def evaluate_host_retriever(  # noqa: PLR0913, PLR0917 - what the hosts pass on
-    retriever: Any,
-    call: QueryCall,
-    dataset: Dataset | str | Path,
-    measures: MeasureLike | Any,
-    settings: RunnerSettings,
-    made_by: Mapping[str, str],
-    evaluation: Mapping[str, Any],
-) -> EvaluationResult:
-    """Run a retriever for the judged queries of a data set, and return the scores.
+def origin_of_retriever(retriever: Any, documents_go_by: str) -> Origin:
+    """Return what makes the answers of a retriever.
 
     Args:
         retriever: the retriever of the host.
-        call: the same, as it answers a query.
-        dataset: a ``Dataset``, or its folder.
-        measures: what to compute; None for the default measures.
-        settings: how the queries are run.
-        made_by: what identifies the retriever and the settings of documents.
-        evaluation: ``name``, ``rel``, ``limit``, ``keep_top`` and ``fingerprint``.
+        documents_go_by: the fields that identify a document.
     """
-
-    def origin() -> Origin:
-        code = code_of(_objects_in(retriever, _MAX_DEPTH))
-        settings_of_retriever = {"retriever": fingerprint_of_retriever(retriever), **made_by}
-        return Origin(settings=settings_of_retriever, own_code=code.own, packages=code.packages)
-
-    def retrieve(queries: Mapping[str, str]) -> Retrieved:
-        return retrieve_all(call, queries, origin, settings)
-
-    return evaluate_dataset(
-        retrieve,
-        dataset,
-        measures,
-        what="retriever",
-        if_empty=(
-            "the retriever returned none, or none that has the field of document_comparison_field="
-        ),
-        parent_option="document_comparison_field",
-        **evaluation,
-    )
+    code = code_of(_objects_in(retriever, _MAX_DEPTH))
+    settings = {
+        "retriever": fingerprint_of_retriever(retriever),
+        "documents_go_by": documents_go_by,
+    }
+    return Origin(settings=settings, own_code=code.own, packages=code.packages)
 
 
 def fingerprint_of_retriever(retriever: Any) -> str:

@@ -14,6 +14,8 @@ from urllib.parse import quote, urlsplit
 from beir_eval.core.http_redirects import SCHEMES, HttpRedirects
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.integrations.retrieval import json_hits
+from beir_eval.integrations.retrieval.origin import Origin
+from beir_eval.integrations.retrieval.query_runner import QueryCall
 
 if TYPE_CHECKING:
     from beir_eval.adapters.search_responses import HitFields
@@ -28,7 +30,7 @@ _REPEATABLE = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_
 
 
 @dataclass(frozen=True)
-class HttpCall:
+class HttpCall(QueryCall):
     """A server that answers a query with JSON.
 
     Attributes:
@@ -36,7 +38,6 @@ class HttpCall:
         fields: where an answer has its hits, and a hit its id and its score.
         timeout: the seconds after which a request fails.
         label: what messages call the server.
-        may_vary: whether the same query may get another ranking each time.
 
     Raises:
         SettingError: the address lacks ``{query}`` or a host, has it in the fragment, or is neither
@@ -47,7 +48,6 @@ class HttpCall:
     fields: HitFields
     timeout: float
     label: str = "the server"
-    may_vary: bool = False
 
     def __post_init__(self) -> None:
         """Check the address."""
@@ -71,6 +71,10 @@ class HttpCall:
         if not has_host or QUERY in before_path or QUERY not in self.url:
             msg = f"url must have {QUERY} where the query goes, behind the host: {shown(self.url)}"
             raise SettingError(msg)
+
+    def made_by(self) -> Origin:
+        """Return what makes the answers."""
+        return Origin(settings=json_hits.settings_of_call("url", self.url, self.fields))
 
     def start(self, concurrency: int) -> AnswerFunction:  # noqa: ARG002 - of the protocol
         """Return the function that answers a query."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
 #: A longer answer is refused.
 MOST_BYTES = 32 << 20
 _BY_ID = DocumentNames(("id",))
+
+
+def settings_of_call(kind: str, address: str, fields: HitFields) -> dict[str, str]:
+    """Return what identifies a retriever that answers with JSON, for its journal.
+
+    Args:
+        kind: what the address is: "url" or "command".
+        address: the address, or the command.
+        fields: where an answer has its hits, and a hit its id and its score.
+    """
+    return {
+        # An address or a command may contain a key, so the journal has its hash only.
+        kind: hashlib.sha256(address.encode()).hexdigest(),
+        "results": fields.results or "",
+        "id": fields.doc_id or "",
+        "score": fields.score or "",
+    }
 
 
 def answer_from_json(query_id: str, content: bytes, fields: HitFields, seconds: float) -> Answer:

@@ -16,7 +16,10 @@ from beir_eval.errors import BeirEvalError, RetrievalError, shown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.integrations.retrieval.documents import Ranking
+    from beir_eval.integrations.retrieval.origin import Origin
 
     #: Takes (query_id, text) and returns the answer, at once or as a coroutine function.
     AnswerFunction = Callable[[str, str], "Answer"] | Callable[[str, str], Awaitable["Answer"]]
@@ -60,17 +63,37 @@ class Answer(NamedTuple):
 
 
 class QueryCall(Protocol):
-    """A retriever that answers one query at a time."""
+    """A retriever that answers one query at a time; hosts are subclasses.
 
-    @property
-    def label(self) -> str:
-        """What messages call the retriever, such as "the pipeline"."""
+    Attributes:
+        label: what messages call the retriever, such as "the pipeline".
+        if_empty: what to do if no document was retrieved, for the warning.
+        if_chunks: the keyword that names the field with the document that a chunk is a part of, for
+            the warning that the ids of documents differ.
+        may_vary: whether the same query may get another ranking each time, as with a language
+            model.
+        collapse: the field with the document that a chunk is a part of; None for no such field.
+    """
+
+    label: str = "the retriever"
+    if_empty: str = (
+        "the retriever returned none, or none that has the field of document_comparison_field="
+    )
+    if_chunks: str = "document_comparison_field"
+    may_vary: bool = False
+    collapse: str | None = None
+
+    def made_by(self) -> Origin:
+        """Return what makes the answers; saved answers must be of an equal origin."""
         ...
 
-    @property
-    def may_vary(self) -> bool:
-        """Whether the same query may get another ranking each time, as with a language model."""
-        ...
+    def look_ahead(self, qrels: Qrels) -> Sequence[RetrievalProblem]:  # noqa: ARG002 - of hosts
+        """Return what the retriever cannot find, before any query is run."""
+        return ()
+
+    def check(self) -> None:
+        """Raise SettingError if the retriever cannot find anything."""
+        return
 
     def start(self, concurrency: int) -> AnswerFunction:
         """Load what the first query needs, and return the function that answers a query.

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.integrations.retrieval.documents import Ranking
     from beir_eval.integrations.retrieval.journal import SavedAnswer
-    from beir_eval.integrations.retrieval.origin import Origin
     from beir_eval.integrations.retrieval.query_runner import Answer, QueryCall
 
 ON_ERROR_CHOICES = ("stop", "missing")
@@ -120,35 +119,31 @@ class Retrieved(NamedTuple):
 def retrieve_all(
     call: QueryCall,
     queries: Mapping[str, str],
-    origin: Callable[[], Origin],
     settings: RunnerSettings,
-    *,
-    collapse: str | None = None,
 ) -> Retrieved:
     """Answer every query and return the run; only ids and scores are kept.
 
     Args:
         call: the retriever.
         queries: {query_id: text}.
-        origin: returns what makes the answers; called only if they are saved. Saved answers must be
-            of an equal origin.
         settings: how the queries are run.
-        collapse: the field with the document that a chunk is a part of; None for no such field.
 
     Raises:
         RetrievalError: a query failed, with ``on_error="stop"``.
         RunError: every query failed.
-        SettingError: as ``Journal``; or a query whose answer was saved is ranked otherwise now.
+        SettingError: as ``QueryCall.check`` and ``Journal``; or a query whose answer was saved is
+            ranked otherwise now.
         InputError, FileFormatError, OSError: as ``Journal``; or an id is neither text nor an
             integer, or is listed twice.
     """
+    call.check()
     query_ids = distinct_ids(queries, "ids of queries", InputError)
     queries = dict(zip(query_ids, queries.values(), strict=True))
     if settings.save_run is None:
-        return _retrieve(call, queries, settings, None, collapse)
+        return _retrieve(call, queries, settings, None)
     maker = call.label.removeprefix("the ")
-    with Journal(settings.save_run, origin(), maker, fresh=settings.fresh) as journal:
-        return _retrieve(call, queries, settings, journal, collapse)
+    with Journal(settings.save_run, call.made_by(), maker, fresh=settings.fresh) as journal:
+        return _retrieve(call, queries, settings, journal)
 
 
 def _retrieve(
@@ -156,7 +151,6 @@ def _retrieve(
     queries: Mapping[str, str],
     settings: RunnerSettings,
     journal: Journal | None,
-    collapse: str | None,
 ) -> Retrieved:
     saved = {} if journal is None else journal.answers_to(queries)
     saved = {
@@ -198,7 +192,7 @@ def _retrieve(
     left_out = sum(answer.left_out for answer in ordered_answers.values())
     without_parent = sum(ranking.without_parent for ranking in rankings.values())
     num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
-    problem = without_parent_message(collapse, without_parent, num_documents)
+    problem = without_parent_message(call.collapse, without_parent, num_documents)
     if problem is not None:
         warn_caller(problem)
     chunks = sum(ranking.chunks for ranking in rankings.values())
@@ -215,7 +209,7 @@ def _retrieve(
         without_parent=without_parent,
         retries=len(runner.repeated_queries),
         chunks=chunks,
-        collapse=collapse if collapse is not None and chunks else "",
+        collapse=call.collapse if call.collapse is not None and chunks else "",
         reused=() if reused is None else (reused,),
         problems=tuple(_problems(ordered_answers.values())),
     )
