@@ -18,7 +18,7 @@ from beir_eval import load_dataset, read_run
 from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
-from beir_eval.integrations.retrieval import json_hits, query_runner
+from beir_eval.integrations.retrieval import json_calls, run_queries
 from time_limit import time_limit
 from waiting import wait_until
 
@@ -72,7 +72,7 @@ def serving(respond):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(query_runner, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(run_queries, "FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_an_answer_that_is_too_long_or_cut_off_is_refused(tmp_path, output, monk
         code, printed = run("--url", url, "--output", output, "--retries", 0)
         assert code == 2
         assert "the connection ended" in printed
-    monkeypatch.setattr(json_hits, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(json_calls, "MOST_BYTES", 100_000)
     with serving(lambda _text, _: (200, b" " * 100_001)) as (url, _):
         code, printed = run("--url", url, "--output", output)
         assert code == 2

@@ -36,10 +36,9 @@ from beir_eval.comparison.slices import by_metadata
 from beir_eval.datasets import download_dataset
 from beir_eval.datasets.corpus import JsonlCorpus, read_queries
 from beir_eval.errors import BeirEvalError, SettingError
-from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.retrieval.documents import Answer, Ranking
 from beir_eval.integrations.retrieval.journal import Journal
 from beir_eval.integrations.retrieval.origin import Origin
-from beir_eval.integrations.retrieval.query_runner import Answer
 
 
 class WrongContent(Exception):  # noqa: N818 - a finding

@@ -14,7 +14,7 @@ from beir_eval import Run, evaluate, load_dataset, read_run
 from beir_eval.datasets import demo
 from beir_eval.errors import InputError, RetrievalError, RunError, SettingError
 from beir_eval.integrations.langchain import evaluate_retriever
-from beir_eval.integrations.retrieval import query_runner
+from beir_eval.integrations.retrieval import run_queries
 
 DATASET = load_dataset(demo.FOLDER)
 CORPUS = {document.doc_id: document.text for document in DATASET.corpus}
@@ -146,7 +146,7 @@ def test_answers_of_another_top_k_are_refused_and_those_of_an_equal_retriever_us
 
 
 def test_failures_are_counted_and_attempts_repeated(retriever, monkeypatch):
-    monkeypatch.setattr(query_runner, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(run_queries, "FIRST_WAIT_SECONDS", 0.01)
     failing = list(DATASET.queries.values())[:3]
     settings = {"measures": "MRR", "retries": 1, "concurrency": 5}
     unreliable, _ = flaky(retriever, failing, 10)

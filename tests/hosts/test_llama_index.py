@@ -19,7 +19,7 @@ from beir_eval import Run, evaluate, load_dataset, read_run
 from beir_eval.datasets import demo
 from beir_eval.errors import InputError, RetrievalError, RunError, SettingError
 from beir_eval.integrations.llama_index import QrelsMetric, evaluate_retriever
-from beir_eval.integrations.retrieval import query_runner
+from beir_eval.integrations.retrieval import run_queries
 from time_limit import time_limit
 
 DATASET = load_dataset(demo.FOLDER)
@@ -91,7 +91,7 @@ def expected(retriever):
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(query_runner, "FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(run_queries, "FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

@@ -49,10 +49,9 @@ WAYS = {
 
 
 def write_journal(folder):
-    from beir_eval.integrations.retrieval.documents import Ranking  # noqa: PLC0415 - only what this way needs
+    from beir_eval.integrations.retrieval.documents import Answer, Ranking  # noqa: PLC0415 - only what this way needs
     from beir_eval.integrations.retrieval.journal import Journal  # noqa: PLC0415 - only what this way needs
     from beir_eval.integrations.retrieval.origin import Origin  # noqa: PLC0415 - only what this way needs
-    from beir_eval.integrations.retrieval.query_runner import Answer  # noqa: PLC0415 - only what this way needs
 
     with Journal(folder / "run.trec", Origin(settings={"pipeline": "p"})) as journal:
         for number in count(len(journal._answers)):

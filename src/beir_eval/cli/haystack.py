@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.integrations.retrieval.run_queries import Retrieved
     from beir_eval.measures import Measure
     from beir_eval.spans import SpanView
 
@@ -490,7 +490,7 @@ class _Task:
 
 def _check_running(concurrency: int, on_error: str) -> None:
     """Raise SettingError if the queries cannot be run so."""
-    from beir_eval.integrations.retrieval.retrieve_all import ON_ERROR_CHOICES  # noqa: PLC0415
+    from beir_eval.integrations.retrieval.run_queries import ON_ERROR_CHOICES  # noqa: PLC0415
 
     check_choice("on_error", on_error, ON_ERROR_CHOICES)
     check_count("concurrency", concurrency)

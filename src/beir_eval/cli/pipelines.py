@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.haystack.retriever import PipelineRetriever
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.integrations.retrieval.run_queries import Retrieved
     from beir_eval.measures import Measure
 
 #: The ending of the run files in the folder of ``--save-run``.

@@ -24,11 +24,10 @@ from beir_eval.datasets.dataset import load_dataset
 from beir_eval.errors import SettingError
 from beir_eval.evaluation.coverage import retrieval_warnings
 from beir_eval.evaluation.notes import retrieval_notes
-from beir_eval.integrations.retrieval.command_call import CommandCall
 from beir_eval.integrations.retrieval.evaluate_dataset import first_queries
-from beir_eval.integrations.retrieval.http_call import HttpCall
 from beir_eval.integrations.retrieval.journal import FRESH
-from beir_eval.integrations.retrieval.retrieve_all import RunnerSettings, retrieve_all
+from beir_eval.integrations.retrieval.json_calls import CommandCall, HttpCall
+from beir_eval.integrations.retrieval.run_queries import RunnerSettings, retrieve_all
 
 
 @dataclass(frozen=True, kw_only=True)

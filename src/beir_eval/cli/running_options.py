@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from beir_eval.cli.option_sets import SPLIT, option
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
+from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ from beir_eval.integrations.haystack import (
     index,
     to_evaluation_run_result,
 )
-from beir_eval.integrations.retrieval import query_runner
+from beir_eval.integrations.retrieval import run_queries
 from beir_eval.integrations.retrieval.documents import strictly_decreasing_scores
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 from data_sets import write_dataset
@@ -658,7 +658,7 @@ def test_an_interrupt_while_the_first_query_is_being_started_stops_the_queries_t
 
     started_queries, ended_queries = [], []
     pipeline = endless_pipeline(started_queries, ended_queries, interrupting=False)
-    monkeypatch.setattr(query_runner, "ThreadPoolExecutor", InterruptedExecutor)
+    monkeypatch.setattr(run_queries, "ThreadPoolExecutor", InterruptedExecutor)
 
     async def in_a_notebook():
         evaluate_pipeline(dataset, pipeline, measures="MRR", concurrency=2)

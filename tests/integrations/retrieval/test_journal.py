@@ -13,10 +13,9 @@ from beir_eval import read_run
 from beir_eval.core import atomic_writes
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.retrieval import journal as journal_module
-from beir_eval.integrations.retrieval.documents import Ranking
+from beir_eval.integrations.retrieval.documents import Answer, Ranking
 from beir_eval.integrations.retrieval.journal import Journal
 from beir_eval.integrations.retrieval.origin import Origin
-from beir_eval.integrations.retrieval.query_runner import Answer
 
 ORIGIN = Origin(settings={"pipeline": "p"})
 

@@ -16,13 +16,13 @@ from beir_eval.integrations.haystack.retriever import PipelineRetriever
 from beir_eval.integrations.retrieval.chunks import CHUNK_FIELDS, judged_by_spans
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
+from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.integrations.haystack.retriever import Inputs
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.integrations.retrieval.run_queries import Retrieved
     from beir_eval.measures import MeasureLike
     from beir_eval.spans import Spans
 

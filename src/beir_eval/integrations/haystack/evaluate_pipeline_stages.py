@@ -23,7 +23,7 @@ from beir_eval.integrations.retrieval.evaluate_dataset import (
     dataset_first,
     evaluated_judgements,
 )
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED
+from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from beir_eval.integrations.haystack.pipeline_stages import PipelineStages
     from beir_eval.integrations.haystack.retriever import Inputs
     from beir_eval.integrations.haystack.stage_tracer import QueryRecord
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved
+    from beir_eval.integrations.retrieval.run_queries import Retrieved
     from beir_eval.measures import Measure, MeasureLike
 
 

@@ -13,15 +13,12 @@ from beir_eval.errors import InputError, SettingError
 from beir_eval.integrations.retrieval.documents import (
     DocumentNames,
     RetrievedDocument,
+    answer_from_documents,
     parents_in,
 )
 from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
-from beir_eval.integrations.retrieval.host_retrievers import (
-    answer_from_documents,
-    origin_of_retriever,
-)
-from beir_eval.integrations.retrieval.query_runner import QueryCall
-from beir_eval.integrations.retrieval.retrieve_all import DEFAULT_CHECKED, RunnerSettings
+from beir_eval.integrations.retrieval.origin import origin_of_retriever
+from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED, QueryCall, RunnerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +26,9 @@ if TYPE_CHECKING:
 
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.integrations.retrieval.documents import Answer
     from beir_eval.integrations.retrieval.origin import Origin
-    from beir_eval.integrations.retrieval.query_runner import Answer, AnswerFunction
+    from beir_eval.integrations.retrieval.run_queries import AnswerFunction
     from beir_eval.measures import MeasureLike
 
 

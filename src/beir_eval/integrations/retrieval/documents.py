@@ -1,9 +1,9 @@
 """The names of retrieved documents, and rankings of them.
 
-``DocumentNames`` returns the name of each document, a ``Ranking`` holds the names for one query,
-and ``run_from_rankings`` returns the run. The code reads the attributes ``id``, ``content``,
-``meta`` and ``score``, which Haystack's ``Document`` and ``RetrievedDocument`` have, and changes
-none.
+``DocumentNames`` returns the name of each document, a ``Ranking`` holds the names for one query, an
+``Answer`` is what a retriever returned for it, and ``run_from_rankings`` returns the run. The code
+reads the attributes ``id``, ``content``, ``meta`` and ``score``, which Haystack's ``Document`` and
+``RetrievedDocument`` have, and changes none.
 """
 
 from __future__ import annotations
@@ -253,6 +253,59 @@ class Ranking(NamedTuple):
         return cls(doc_ids, scores, unnamed, without_parent, chunks, further_chunks)
 
 
+class Answer(NamedTuple):
+    """The documents that a retriever returned for one query.
+
+    Attributes:
+        ranking: ids and scores, each document once.
+        left_out: the number of documents that were repeated or have no name.
+        seconds: how long the query took; None if it is not known.
+        parents: {field: its values in the first documents}, for fields that may hold the document
+            that a chunk is a part of; empty for an answer that was saved before.
+        outputs: {output of the pipeline: the number of documents that it had}, for each output of
+            documents that ran; empty if they are not known.
+        part: (documents written, documents of the corpus), if the store has a part of a corpus.
+        stages: {stage: the ids of its documents} of the stages that ran; None if they were not
+            kept, or are not known.
+        times: {component: (seconds of its run, seconds beside it, number of runs)}.
+        texts: the generated answers, best first; None if they were not kept.
+        texts_from: the output that they are from.
+    """
+
+    ranking: Ranking
+    left_out: int
+    seconds: float | None
+    parents: Mapping[str, frozenset[str]] = {}
+    outputs: Mapping[str, int] = {}
+    part: tuple[int, int] | None = None
+    stages: Mapping[str, Sequence[str]] | None = None
+    times: Mapping[str, tuple[float, float, int]] = {}
+    texts: Sequence[str] | None = None
+    texts_from: str = ""
+
+
+def answer_from_documents(
+    query_id: str,
+    documents: Sequence[RetrievedDocument],
+    names: DocumentNames,
+    seconds: float,
+    *,
+    parents: Mapping[str, frozenset[str]] | None = None,
+) -> Answer:
+    """Return the answer to a query, with each document once.
+
+    Args:
+        query_id: the query.
+        documents: the retrieved documents, best first.
+        names: the fields that identify a document.
+        seconds: how long the query took.
+        parents: {field: its values}, for fields that may hold the document that a chunk is a part
+            of.
+    """
+    ranking = Ranking.distinct_from_documents(query_id, list(documents), names)
+    return Answer(ranking, len(documents) - len(ranking.doc_ids), seconds, parents or {})
+
+
 def run_from_rankings(rankings: Mapping[str, Ranking]) -> Run:
     """Return a run with these rankings, {query_id: ranking}; either all have scores or none."""
     names = [ranking.doc_ids for ranking in rankings.values()]
@@ -444,6 +497,27 @@ def field_with_judged(
                 if not judged.isdisjoint(names):
                     matched[field] = matched.get(field, 0) + 1
     return max(matched, key=matched.__getitem__, default=None)
+
+
+def parent_advice(
+    parents: Mapping[str, Mapping[str, frozenset[str]]], qrels: Qrels, option: str
+) -> str:
+    """Return what to do if retrieved documents are chunks whose ids are not those of documents.
+
+    A field is named only if its values are judged documents.
+
+    Args:
+        parents: {query_id: {field: its values in the retrieved documents}}.
+        qrels: the judgements.
+        option: the keyword that names the field.
+    """
+    field = field_with_judged(parents, qrels)
+    if field is None:
+        return ""
+    return (
+        f"The field {field} of the retrieved documents names judged documents: {option}={field!r} "
+        "counts these."
+    )
 
 
 def _unmatched_names(

@@ -11,17 +11,16 @@ from beir_eval.errors import InputError, SettingError, check_count, check_name, 
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.retrieval.chunks import check_chunks, run_of_chunks
-from beir_eval.integrations.retrieval.documents import field_with_judged, no_overlap_message
-from beir_eval.integrations.retrieval.retrieve_all import retrieve_all
+from beir_eval.integrations.retrieval.documents import no_overlap_message, parent_advice
+from beir_eval.integrations.retrieval.run_queries import retrieve_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.integrations.retrieval.query_runner import QueryCall
-    from beir_eval.integrations.retrieval.retrieve_all import Retrieved, RunnerSettings
+    from beir_eval.integrations.retrieval.run_queries import QueryCall, Retrieved, RunnerSettings
     from beir_eval.measures import MeasureLike
     from beir_eval.spans import SpanView
 
@@ -119,27 +118,6 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
 def _warn_of(problems: Iterable[RetrievalProblem], name: str) -> None:
     for problem in problems:
         warn_caller(f"{name}: {problem.sentence}")
-
-
-def parent_advice(
-    parents: Mapping[str, Mapping[str, frozenset[str]]], qrels: Qrels, option: str
-) -> str:
-    """Return what to do if retrieved documents are chunks whose ids are not those of documents.
-
-    A field is named only if its values are judged documents.
-
-    Args:
-        parents: {query_id: {field: its values in the retrieved documents}}.
-        qrels: the judgements.
-        option: the keyword that names the field.
-    """
-    field = field_with_judged(parents, qrels)
-    if field is None:
-        return ""
-    return (
-        f"The field {field} of the retrieved documents names judged documents: {option}={field!r} "
-        "counts these."
-    )
 
 
 def evaluated_judgements(data: Dataset, limit: int | None, what: str) -> Qrels:

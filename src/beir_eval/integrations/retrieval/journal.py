@@ -15,9 +15,8 @@ from beir_eval.core.atomic_writes import sync_folder, try_lock, write_all, write
 from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
 from beir_eval.errors import FileFormatError, InputError, SettingError
-from beir_eval.integrations.retrieval.documents import Ranking, run_from_rankings
+from beir_eval.integrations.retrieval.documents import Answer, Ranking, run_from_rankings
 from beir_eval.integrations.retrieval.origin import LAYOUT, Origin
-from beir_eval.integrations.retrieval.query_runner import Answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

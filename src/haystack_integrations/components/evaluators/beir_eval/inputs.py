@@ -26,10 +26,10 @@ from beir_eval.integrations.retrieval.documents import (
     NOT_DOCUMENTS,
     DocumentNames,
     no_overlap_message,
+    parent_advice,
     parents_in,
     without_parent_message,
 )
-from beir_eval.integrations.retrieval.evaluate_dataset import parent_advice
 from beir_eval.measures import Measure
 
 logger = logging.getLogger(__name__)
