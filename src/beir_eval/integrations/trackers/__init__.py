@@ -3,9 +3,9 @@
 ``log(result, to="mlflow")`` logs means, counts, settings, the scores of each query, the saved
 result and a report.
 
-Inside: ``log`` (finds the tracker), ``entry`` (what is logged), ``names`` (names of measures that
-every tracker accepts), ``steps`` (the step in a result's name), ``to_mlflow``, ``to_wandb``,
-``to_tensorboard``, ``to_trackio``, ``mlflow_scorer`` (a scorer for ``mlflow.genai.evaluate``).
+Inside: ``log`` (finds the tracker, and logs to it), ``entry`` (what is logged, and at which step),
+``names`` (names of measures that every tracker accepts), ``mlflow_scorer`` (a scorer for
+``mlflow.genai.evaluate``).
 
 Public: ``log``, ``retrieval_scorer``, ``tracker_name``, ``measure_name``. Each tracker needs the
 extra of its name: mlflow, wandb, tensorboard, trackio (MissingExtraError without it).

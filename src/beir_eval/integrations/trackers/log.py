@@ -1,28 +1,253 @@
-"""``log``: find the tracker, and log a result or a comparison to it."""
+"""``log``: find the tracker, and log a result or a comparison to it.
+
+- MLflow: metrics, parameters, tags, the table of queries and files.
+- Weights & Biases: metrics, configuration, the table of queries and files.
+- TensorBoard: scalars, and the tables as text, in event files.
+- trackio: metrics, tables of queries and settings, and files.
+
+Each tracker is imported when something is logged to it.
+"""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.imports import import_name
-from beir_eval.errors import SettingError, check_flag, shown
+from beir_eval.errors import SettingError, check_flag, first_few, needs_extra, shown
 from beir_eval.integrations.trackers.entry import entry_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.trackers.entry import Entry
 
-_PACKAGE = "beir_eval.integrations.trackers"
+#: The most parameters or tags that MLflow takes at once; it takes more metrics.
+_MOST_AT_ONCE = 100
+_LONGEST_TAG = 5000
+#: The metric that is the axis of the others.
+STEP = "beir_eval/step"
+#: The folder that ``to="tensorboard"`` writes to, the default of torch's ``SummaryWriter``.
+FOLDER = "runs"
+
+
+def log_to_mlflow(entry: Entry, run: Any) -> None:
+    """Log to a run of MLflow; a step that is None is 0, as everywhere in MLflow.
+
+    Metrics are the means and counts, parameters the settings, tags the verdicts and warnings.
+    The artifacts are in ``beir_eval/<title>``.
+
+    Args:
+        entry: what is logged.
+        run: a run; None for the active one.
+
+    Raises:
+        MissingExtraError: MLflow is not installed.
+        SettingError: no run is active, or the run has a parameter with another value.
+    """
+    with needs_extra("mlflow", "mlflow", "logging to MLflow"):
+        import mlflow  # noqa: PLC0415 - an extra
+        from mlflow.entities import Metric, Param, RunTag  # noqa: PLC0415
+    run = mlflow.active_run() if run is None else run
+    if run is None:
+        msg = "no run of MLflow is active; log inside `with mlflow.start_run():`, or pass to=run"
+        raise SettingError(msg)
+    client, run_id = mlflow.MlflowClient(), run.info.run_id
+    _check_params(entry, client.get_run(run_id).data.params)
+    now, step = int(time.time() * 1000), entry.step or 0
+    metrics = [Metric(name, value, now, step) for name, value in entry.metrics.items()]
+    params = [Param(name, str(value)) for name, value in entry.settings.items()]
+    tags = [RunTag(name, text[:_LONGEST_TAG]) for name, text in entry.texts.items()]
+    longest = max(len(metrics), len(params), len(tags))
+    for start in range(0, longest, _MOST_AT_ONCE):
+        part = slice(start, start + _MOST_AT_ONCE)
+        client.log_batch(run_id, metrics[part], params[part], tags[part])
+    if entry.with_files:
+        folder = f"beir_eval/{entry.title}"
+        _log_table(client, run_id, entry, folder)
+        with entry.files() as paths:
+            for path in paths:
+                client.log_artifact(run_id, str(path), folder)
+
+
+def _check_params(entry: Entry, logged: dict[str, str]) -> None:
+    """Raise SettingError if the run has another value for a setting."""
+    differing = [
+        f"{name}={logged[name]} there, {value} here"
+        for name, value in entry.settings.items()
+        if name in logged and logged[name] != str(value)
+    ]
+    if differing:
+        msg = (
+            f"the run has other settings: {first_few(differing)}; log to another run, or with a "
+            "prefix, so that such numbers are not compared by mistake"
+        )
+        raise SettingError(msg)
+
+
+def _log_table(client: Any, run_id: str, entry: Entry, folder: str) -> None:
+    """Log the scores of each query as a table of MLflow's evaluation views.
+
+    ``log_table`` appends to a table; one that was logged before is replaced.
+    """
+    path = f"{folder}/per_query.json"
+    if any(file.path == path for file in client.list_artifacts(run_id, folder)):
+        client.log_dict(run_id, {"columns": entry.columns, "data": entry.rows}, path)
+        return
+    with needs_extra("pandas", "mlflow", "logging a table to MLflow"):
+        import pandas as pd  # noqa: PLC0415 - an extra
+    client.log_table(run_id, pd.DataFrame(entry.rows, columns=entry.columns), path)
+
+
+def log_to_wandb(entry: Entry, run: Any) -> None:
+    """Log to a run of Weights & Biases.
+
+    The step is a metric of its own, ``beir_eval/step``, and the axis of the others: Weights &
+    Biases drops values whose step is below that of a value logged before, for example by the
+    trainer.
+
+    Args:
+        entry: what is logged.
+        run: a run; None for the active one.
+
+    Raises:
+        MissingExtraError: wandb is not installed.
+        SettingError: no run is active, or its configuration has a setting with another value.
+    """
+    with needs_extra("wandb", "wandb", "logging to Weights & Biases"):
+        import wandb  # noqa: PLC0415 - an extra
+    run = wandb.run if run is None else run
+    if run is None:
+        msg = "no run of Weights & Biases is active; call wandb.init(project=…), or pass to=run"
+        raise SettingError(msg)
+    check_config(entry, dict(run.config))
+    run.config.update(entry.settings)
+    values: dict[str, Any] = dict(entry.metrics)
+    if entry.with_files:
+        name = f"per_query/{entry.title}"
+        values[name] = wandb.Table(columns=entry.columns, data=entry.rows)
+    if entry.step is not None:
+        run.define_metric(STEP, hidden=True)
+        for name in entry.metrics:
+            run.define_metric(name, step_metric=STEP)
+        values[STEP] = entry.step
+    run.log(values)
+    run.summary.update(entry.texts)
+    if not entry.with_files:
+        return
+    artifact = wandb.Artifact(
+        name=f"{entry.title}-beir-eval", type="evaluation", metadata=dict(entry.settings)
+    )
+    with entry.files() as paths:
+        for path in paths:
+            artifact.add_file(str(path))
+        run.log_artifact(artifact)
+
+
+def check_config(entry: Entry, config: dict[str, Any]) -> None:
+    """Raise SettingError if the configuration of a run has another value for a setting."""
+    differing = [
+        f"{name}={config[name]} there, {value} here"
+        for name, value in entry.settings.items()
+        if name in config and config[name] != value
+    ]
+    if differing:
+        msg = (
+            f"the run has other settings: {first_few(differing)}; log to another run, or with a "
+            "prefix, so that such numbers are not compared by mistake"
+        )
+        raise SettingError(msg)
+
+
+def log_to_tensorboard(entry: Entry, writer: Any) -> None:
+    """Log to TensorBoard: metrics as scalars (single precision), and a text for each result.
+
+    The text holds the warnings, the table of means or verdicts, the notes and the settings.
+    TensorBoard has no files.
+
+    Args:
+        entry: what is logged; a step that is None is 0.
+        writer: a ``SummaryWriter``, an ``EventFileWriter``, a folder, or None for ``runs``. A
+            writer that was passed is flushed and stays open.
+
+    Raises:
+        MissingExtraError: tensorboard is not installed, unless a ``SummaryWriter`` was passed.
+        OSError: the folder cannot be written to.
+    """
+    step, text_name = entry.step or 0, f"beir_eval/{entry.title}"
+    if hasattr(writer, "add_scalar"):
+        for name, value in entry.metrics.items():
+            writer.add_scalar(name, value, step)
+        if hasattr(writer, "add_text"):  # tensorboard.summary.Writer has scalars only
+            writer.add_text(text_name, entry.markdown(), step)
+        writer.flush()
+        return
+    with needs_extra("tensorboard", "tensorboard", "logging to TensorBoard"):
+        from tensorboard.compat.proto.event_pb2 import Event  # noqa: PLC0415 - an extra
+        from tensorboard.plugins.scalar.summary_v2 import scalar_pb  # noqa: PLC0415
+        from tensorboard.plugins.text.summary_v2 import text_pb  # noqa: PLC0415
+        from tensorboard.summary.writer.event_file_writer import (  # noqa: PLC0415
+            EventFileWriter,
+        )
+    is_own = writer is None or isinstance(writer, Path)
+    events = EventFileWriter(str(writer or FOLDER)) if is_own else writer
+    try:
+        summaries = [scalar_pb(name, value) for name, value in entry.metrics.items()]
+        for summary in [*summaries, text_pb(text_name, entry.markdown())]:
+            events.add_event(Event(wall_time=time.time(), step=step, summary=summary))
+        events.flush()
+    finally:
+        if is_own:
+            events.close()
+
+
+def log_to_trackio(entry: Entry, run: Any) -> None:
+    """Log to a run of trackio.
+
+    trackio saves the configuration of a run with its first values only, so the settings, and the
+    warnings and verdicts, are logged as a table too.
+
+    Args:
+        entry: what is logged.
+        run: a run; None for the active one.
+
+    Raises:
+        MissingExtraError: trackio is not installed.
+        SettingError: no run is active, or its configuration has a setting with another value.
+    """
+    with needs_extra("trackio", "trackio", "logging to trackio"):
+        import trackio  # noqa: PLC0415 - an extra
+        from trackio.context_vars import current_run  # noqa: PLC0415
+    run = current_run.get() if run is None else run
+    if run is None:
+        msg = "no run of trackio is active; call trackio.init(project=…), or pass to=run"
+        raise SettingError(msg)
+    check_config(entry, run.config)
+    run.config.update(entry.settings)
+    facts = [[name, str(value)] for name, value in {**entry.settings, **entry.texts}.items()]
+    values: dict[str, Any] = dict(entry.metrics)
+    values[f"settings/{entry.title}"] = trackio.Table(columns=["name", "value"], data=facts)
+    if entry.with_files:
+        table = trackio.Table(columns=entry.columns, data=entry.rows)
+        values[f"per_query/{entry.title}"] = table
+    run.log(values, step=entry.step)
+    if not entry.with_files:
+        return
+    artifact = trackio.Artifact(
+        name=f"{entry.title}-beir-eval", type="evaluation", metadata=dict(entry.settings)
+    )
+    with entry.files() as paths:
+        for path in paths:
+            artifact.add_file(str(path))
+        run.log_artifact(artifact)
+
+
 #: The functions that log an entry; their second argument is a run, a writer or None.
 _TRACKERS = {
-    "mlflow": f"{_PACKAGE}.to_mlflow:log_to_mlflow",
-    "wandb": f"{_PACKAGE}.to_wandb:log_to_wandb",
-    "tensorboard": f"{_PACKAGE}.to_tensorboard:log_to_tensorboard",
-    "trackio": f"{_PACKAGE}.to_trackio:log_to_trackio",
+    "mlflow": log_to_mlflow,
+    "wandb": log_to_wandb,
+    "tensorboard": log_to_tensorboard,
+    "trackio": log_to_trackio,
 }
 
 
@@ -60,7 +285,7 @@ def log(
     """
     check_flag("files", files)
     tracker = _tracker_of(to)
-    log_entry: Callable[[Entry, Any], None] = import_name(_TRACKERS[tracker])
+    log_entry = _TRACKERS[tracker]
     log_entry(
         entry_of(what, step=step, prefix=prefix, with_files=files),
         None if isinstance(to, str) else to,
