@@ -1,7 +1,6 @@
 """Interfaces of other tools, computed by this package: one module or one folder per tool.
 
-Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; ``pytrec_inputs`` converts inputs that
-only pytrec_eval and BEIR take, and the names of trec_eval's measures are in
+Inside: ``beir`` and ``pytrec_eval`` (drop-in replacements; the names of trec_eval's measures are in
 ``_trec_eval_names``), ``haystack`` (pipelines), ``llama_index`` and ``langchain`` (retrievers;
 ``retrieval`` runs their queries and Haystack's), ``sentence_transformers`` (evaluators for its
 trainers), ``ir_measures`` (a provider), ``trackers`` (experiment trackers), ``spark`` (Apache

@@ -30,7 +30,7 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
 from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
-from beir_eval.integrations.pytrec_inputs import evaluate_with_infinite_scores, without_empty_ids
+from beir_eval.integrations.pytrec_eval import evaluate_with_infinite_scores, without_empty_ids
 from beir_eval.measures import (
     MAP,
     MRR,

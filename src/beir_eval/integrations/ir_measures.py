@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import QrelsError, RunError, needs_extra
 from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import Value, values_of_measures
-from beir_eval.integrations.pytrec_inputs import (
+from beir_eval.integrations.pytrec_eval import (
     EMPTY_ID,
     evaluate_with_infinite_scores,
     without_empty_ids,

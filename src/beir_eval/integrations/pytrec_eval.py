@@ -18,28 +18,30 @@ Different from pytrec_eval:
 - A parameter that crashes the interpreter in pytrec_eval ("ndcg.5", "P_0") is an error.
 
 docs/drop-in.md lists every known difference.
+
+Qrels and runs that pytrec_eval takes and ``evaluate`` refuses have empty ids or infinite scores.
+They are converted before they are evaluated; the drop-in ``beir`` does so too.
 """
 
 from __future__ import annotations
 
+import math
+import operator
 import sys
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, RunError
 from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
-from beir_eval.integrations.pytrec_inputs import (
-    evaluate_with_infinite_scores,
-    without_empty_ids,
-)
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 #: The release of pytrec_eval-terrier with this interface and these numbers. ir_measures requires
 #: that pytrec_eval has a version.
@@ -56,6 +58,9 @@ __all__ = [
 ]
 
 _RUN_COLUMNS, _QRELS_COLUMNS = 6, 4
+_Result = TypeVar("_Result")
+#: Replaces the empty id. Like the empty id, it sorts before all usual ids, and no data set has it.
+EMPTY_ID = "\1\1 empty id \1"
 
 
 class _RepeatedDocumentError(DuplicateDocumentError, AssertionError):
@@ -241,3 +246,67 @@ def install() -> None:
     you import them: a library that has imported the C extension keeps it.
     """
     sys.modules["pytrec_eval"] = sys.modules[__name__]
+
+
+def without_empty_ids(numbers: Any) -> Any:
+    """Return qrels or a run with ``EMPTY_ID`` in place of empty query and document ids.
+
+    Args:
+        numbers: {query_id: {doc_id: grade or score}}; not changed. If it contains no empty id, or
+            ``EMPTY_ID`` too, or is no such dict, it is returned itself.
+    """
+    if not isinstance(numbers, Mapping) or EMPTY_ID in numbers:
+        return numbers
+    docs_of_queries = [docs for docs in numbers.values() if isinstance(docs, dict)]
+    if "" not in numbers and not any(map(operator.contains, docs_of_queries, repeat(""))):
+        return numbers
+    return {
+        EMPTY_ID if query_id == "" else query_id: _without_empty_id(docs)
+        for query_id, docs in numbers.items()
+    }
+
+
+def _without_empty_id(docs: Any) -> Any:
+    if not isinstance(docs, dict) or "" not in docs or EMPTY_ID in docs:
+        return docs
+    return {EMPTY_ID if doc_id == "" else doc_id: number for doc_id, number in docs.items()}
+
+
+def evaluate_with_infinite_scores(evaluate: Callable[[Any], _Result], run: Any) -> _Result:
+    """Return ``evaluate(run)``, with infinite scores replaced by the largest and the lowest double.
+
+    As float32, as in pytrec_eval, these numbers are infinite again. In double precision, a score
+    that is itself the largest or the lowest double ties with the infinite ones.
+
+    Args:
+        evaluate: evaluates a run; called again with a changed copy if it refuses the run.
+        run: {query_id: {doc_id: score}}; not changed.
+
+    Raises:
+        RunError: ``evaluate`` refuses the run for another reason.
+    """
+    try:
+        return evaluate(run)
+    except RunError:
+        finite = _with_finite_scores(run)
+        if finite is run:
+            raise
+    return evaluate(finite)
+
+
+def _with_finite_scores(run: Any) -> Any:
+    if not isinstance(run, Mapping):
+        return run
+    replaced = {
+        query_id: {
+            doc_id: math.copysign(sys.float_info.max, score) if _is_infinite(score) else score
+            for doc_id, score in ranking.items()
+        }
+        for query_id, ranking in run.items()
+        if isinstance(ranking, Mapping) and any(map(_is_infinite, ranking.values()))
+    }
+    return {**run, **replaced} if replaced else run
+
+
+def _is_infinite(score: object) -> bool:
+    return isinstance(score, (float, np.floating)) and bool(np.isinf(score))
