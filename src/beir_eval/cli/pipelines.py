@@ -352,6 +352,7 @@ def index_stores(
             written, or the indexing pipeline writes to another store; nothing is written then.
     """
     from beir_eval.integrations.haystack import index  # noqa: PLC0415
+    from beir_eval.integrations.haystack.indexing import store_key  # noqa: PLC0415
     from beir_eval.integrations.haystack.load_pipeline import (  # noqa: PLC0415
         check_not_shared,
         document_store_of,
@@ -361,7 +362,6 @@ def index_stores(
     from beir_eval.integrations.haystack.store_checks import (  # noqa: PLC0415
         check_text_is_enough,
     )
-    from beir_eval.integrations.haystack.written_corpora import store_key  # noqa: PLC0415
 
     stores: dict[str, Any] = {}
     owners: dict[str, list[str]] = {}

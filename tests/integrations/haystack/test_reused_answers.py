@@ -21,7 +21,7 @@ from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.errors import BeirEvalWarning, SettingError
 from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline, index
-from beir_eval.integrations.haystack.written_corpora import written_hash
+from beir_eval.integrations.haystack.indexing import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
 

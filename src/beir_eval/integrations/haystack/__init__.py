@@ -7,11 +7,10 @@ pipeline are in ``haystack_integrations.components.evaluators.beir_eval``.
 Inside: ``evaluate_pipeline``, ``evaluate_pipeline_stages``, ``retriever`` (a pipeline as a
 retriever, and one query of it), ``stage_tracer`` (what each component returns), ``pipeline_stages``
 (which outputs are stages), ``components`` and ``sockets`` (of a pipeline), ``fingerprint`` (hashes
-of pipelines), ``indexing``, ``written_corpora`` (what it wrote in this process), ``store_checks``
-(what a store lacks), ``load_pipeline`` (YAML), ``demo``; the queries are run by
-``integrations.retrieval``. ``documents`` (converts documents to a ``Run``) and ``haystack_rules``
-(the numbers of Haystack's evaluators): the components use these two as well, and they do not import
-Haystack.
+of pipelines), ``indexing`` (writes a corpus, and knows what was written), ``store_checks`` (what a
+store lacks), ``load_pipeline`` (YAML), ``demo``; the queries are run by ``integrations.retrieval``.
+``documents`` (converts documents to a ``Run``) and ``haystack_rules`` (the numbers of Haystack's
+evaluators): the components use these two as well, and they do not import Haystack.
 
 Public: ``evaluate_pipeline``, ``evaluate_pipeline_stages``, ``index``, ``beir_documents``,
 ``PipelineRetriever``, ``to_evaluation_run_result``; they need the extra ``haystack``

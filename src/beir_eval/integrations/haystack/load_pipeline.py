@@ -18,7 +18,7 @@ from beir_eval.core.files import FileContent
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 from beir_eval.integrations.haystack.components import stores_of, walk_components
 from beir_eval.integrations.haystack.fingerprint import settings_of_store
-from beir_eval.integrations.haystack.written_corpora import store_key
+from beir_eval.integrations.haystack.indexing import store_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

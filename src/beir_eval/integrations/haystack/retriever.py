@@ -25,7 +25,7 @@ from beir_eval.integrations.haystack.fingerprint import (
     fingerprint_of_function,
     fingerprint_of_pipeline,
 )
-from beir_eval.integrations.haystack.indexing import PART
+from beir_eval.integrations.haystack.indexing import PART, is_known, written_hash
 from beir_eval.integrations.haystack.pipeline_stages import PipelineStages, documents_of_stage
 from beir_eval.integrations.haystack.sockets import (
     all_document_outputs,
@@ -41,7 +41,6 @@ from beir_eval.integrations.haystack.store_checks import (
     count_stored,
     store_problems,
 )
-from beir_eval.integrations.haystack.written_corpora import is_known, written_hash
 from beir_eval.integrations.retrieval.documents import (
     AUTO,
     DocumentNames,

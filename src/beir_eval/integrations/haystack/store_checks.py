@@ -13,7 +13,7 @@ from beir_eval.errors import SettingError, first_few
 from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.integrations.haystack.components import stores_of, walk_components
 from beir_eval.integrations.haystack.documents import INDEX_CALL, INDEX_PIPELINE
-from beir_eval.integrations.haystack.written_corpora import absent_from_corpus, written_part
+from beir_eval.integrations.haystack.indexing import absent_from_corpus, written_part
 from beir_eval.integrations.retrieval.run_queries import part_sentence
 
 if TYPE_CHECKING:
