@@ -5,10 +5,9 @@ arguments. With ``compatible=True`` it returns the keys and numbers of that eval
 measures of this package. Each evaluation saves an ``EvaluationResult`` that is named after its
 step.
 
-Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders), ``judgements`` (their
-relevant documents), ``best_documents`` (the ranking, one part of the corpus after the other),
-``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results), ``stopping``
-(the callback that ends a training run).
+Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders: their relevant documents and
+the ranking), ``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results),
+``stopping`` (the callback that ends a training run).
 
 Public: the names in ``__all__``; they need the extra ``sentence-transformers`` (MissingExtraError
 without it).

@@ -1,12 +1,18 @@
-"""Evaluators of encoders that retrieve: dense, sparse and multi-vector."""
+"""Evaluators of encoders that retrieve: dense, sparse and multi-vector.
+
+The relevant documents that an evaluator is given are its judgements (``judged_queries``).
+``BestDocuments`` is the ranking, from scores of one part of the corpus after the other.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from sentence_transformers.multi_vector_encoder.evaluation import (
     MultiVectorInformationRetrievalEvaluator as _HostMultiVectorEvaluator,
 )
@@ -22,11 +28,9 @@ from beir_eval.core.files import as_path
 from beir_eval.core.ids import id_text
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import check_flag
+from beir_eval.errors import InputError, RunError, check_flag, first_few, shown, warn_caller
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.evaluation.inputs import drops_identical_ids
-from beir_eval.integrations.sentence_transformers.best_documents import BestDocuments
-from beir_eval.integrations.sentence_transformers.judgements import judged_queries
+from beir_eval.evaluation.inputs import as_qrels, drops_identical_ids
 from beir_eval.integrations.sentence_transformers.step_results import (
     StepResults,
     results_folder,
@@ -35,13 +39,13 @@ from beir_eval.integrations.sentence_transformers.step_results import (
 from beir_eval.measures import MAP, MRR, Precision, Recall, Success, nDCG, parse_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from typing import Self
 
     from torch import Tensor
 
-    from beir_eval.core.arrays import Ints
+    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import Measure, MeasureLike
@@ -468,9 +472,152 @@ def append_row(path: Path, header: Sequence[str], row: Sequence[object]) -> None
 def _rows_of(embeddings: Any, first: int, last: int) -> Any:
     """Return some consecutive embeddings; a sparse tensor cannot be sliced."""
     if getattr(embeddings, "is_sparse", False):
-        import torch  # noqa: PLC0415 - loaded by sentence-transformers
-
         indices = torch.arange(first, last, device=embeddings.device)
         selected: Tensor = embeddings.index_select(0, indices)
         return selected
     return embeddings[first:last]
+
+
+class BestDocuments:
+    """The k best documents of each query; documents with equal scores are in a given order.
+
+    The result does not depend on how the corpus is divided.
+
+    Args:
+        query_ids: the queries. [Q]
+        number: k.
+        tie_order: the place of each document of the corpus among documents with its score, i8[N].
+
+    Attributes:
+        rows: the row of each document in the corpus, best first, i8[Q, <= k].
+        scores: their scores, f8[Q, <= k].
+    """
+
+    rows: Ints
+    scores: Floats
+
+    def __init__(self, query_ids: Sequence[object], number: int, tie_order: Ints) -> None:
+        self._query_ids, self._number, self._tie_order = query_ids, number, tie_order
+        self.rows = np.empty((len(query_ids), 0), dtype=np.int64)
+        self.scores = np.empty((len(query_ids), 0))
+
+    def add(self, scores: torch.Tensor, first_row: int) -> None:
+        """Add the scores of consecutive documents of the corpus.
+
+        Args:
+            scores: higher is better, [Q, documents].
+            first_row: the row of the first of these documents in the corpus.
+
+        Raises:
+            RunError: a score is not a finite number.
+        """
+        scores = scores.detach()
+        number = min(self._number, scores.shape[1])
+        top_scores, columns = torch.topk(scores, number, dim=1, sorted=False)
+        self._check_finite(top_scores)
+        lowest = top_scores.min(dim=1, keepdim=True).values
+        # topk picks any of the documents that tie at the end.
+        is_ambiguous = ((scores >= lowest).sum(dim=1) > number).cpu().numpy()
+        new_rows = columns.cpu().numpy() + first_row
+        new_scores = top_scores.cpu().double().numpy()
+        tie_order = self._tie_order[first_row : first_row + scores.shape[1]]
+        for query in np.flatnonzero(is_ambiguous).tolist():
+            row = scores[query].cpu().double().numpy()
+            picked = _pick(row, float(lowest[query]), number, tie_order)
+            new_rows[query], new_scores[query] = picked + first_row, row[picked]
+        rows = np.concatenate([self.rows, new_rows], axis=1)
+        all_scores = np.concatenate([self.scores, new_scores], axis=1)
+        order = np.lexsort((self._tie_order[rows], -all_scores), axis=-1)[:, : self._number]
+        self.rows = np.take_along_axis(rows, order, axis=1)
+        self.scores = np.take_along_axis(all_scores, order, axis=1)
+
+    def _check_finite(self, scores: torch.Tensor) -> None:
+        """Raise RunError for a score that is no finite number; topk takes NaN for the highest."""
+        is_finite = torch.isfinite(scores).all(dim=1).cpu().numpy()
+        if not is_finite.all():
+            query = int(np.flatnonzero(~is_finite)[0])
+            row = scores[query].cpu().double().numpy()
+            msg = (
+                f"the model gives a document the score {row[~np.isfinite(row)][0]:g} for query "
+                f"{shown(self._query_ids[query])}, and such documents cannot be ranked; a finite "
+                "number was expected. Has the training diverged? Check the loss, or lower the "
+                "learning rate"
+            )
+            raise RunError(msg)
+
+
+def _pick(scores: Floats, lowest: float, number: int, tie_order: Ints) -> Ints:
+    """Return the columns of the best documents, in any order.
+
+    Args:
+        scores: the scores of one query, f8[N].
+        lowest: the lowest of the best scores.
+        number: how many documents.
+        tie_order: the place of each document among documents with its score, i8[N].
+    """
+    above = np.flatnonzero(scores > lowest)
+    tied = np.flatnonzero(scores == lowest)
+    first = np.argpartition(tie_order[tied], number - len(above) - 1)[: number - len(above)]
+    return np.concatenate([above, tied[first]])
+
+
+def judged_queries(
+    queries: Mapping[Any, Any], relevant_docs: Any, *, only_relevant: bool
+) -> dict[Any, dict[Any, float]]:
+    """Return {query_id: {doc_id: grade}} of those queries that have judgements, in their order.
+
+    Args:
+        queries: {query_id: text}; the ids may be text or integers.
+        relevant_docs: {query_id: set of relevant documents}, {query_id: {doc_id: grade}}, or any
+            other judgements that ``Evaluator`` takes.
+        only_relevant: whether only documents with a grade above 0 are kept, with the grade 1, and
+            only queries that have some; queries that are left out are then no problem.
+
+    Raises:
+        InputError: no query is judged.
+        QrelsError: the judgements are not usable.
+
+    Warns:
+        BeirEvalWarning: judged queries have no text, unless ``only_relevant``.
+    """
+    by_query = _by_query(relevant_docs)
+    if only_relevant:
+        by_query = {
+            query_id: {doc_id: 1.0 for doc_id, grade in grades.items() if grade > 0}
+            for query_id, grades in by_query.items()
+        }
+    judged = {
+        query_id: grades for query_id in queries if (grades := by_query.get(id_text(query_id)))
+    }
+    if not judged:
+        msg = (
+            f"no query has judgements: queries are {first_few(queries) or 'empty'}; judged are "
+            f"{first_few(by_query) or 'none'}. Pass the ids of the judgements as keys of queries"
+        )
+        raise InputError(msg)
+    known = set(map(id_text, judged))
+    without_text = [query for query, grades in by_query.items() if grades and query not in known]
+    if without_text and not only_relevant:
+        warn_caller(
+            f"{len(without_text):,} of {len(known) + len(without_text):,} judged queries have no "
+            f"text in queries and are left out of every mean: {first_few(without_text)}"
+        )
+    return judged
+
+
+def _by_query(relevant_docs: Any) -> dict[str, dict[Any, float]]:
+    """Return {query_id: {doc_id: grade}}; the query ids are text."""
+    if not isinstance(relevant_docs, Mapping):
+        qrels: Qrels = as_qrels(relevant_docs)
+        return {query_id: dict(grades) for query_id, grades in qrels.as_dict().items()}
+    by_query: dict[str, dict[Any, float]] = {}
+    for query_id, documents in relevant_docs.items():
+        if isinstance(documents, str):
+            msg = (
+                f"relevant_docs of query {query_id!r} must be a set of document ids or "
+                f"{{doc_id: grade}}, not the text {documents!r}; write {{{documents!r}}}"
+            )
+            raise InputError(msg)
+        grades = documents if isinstance(documents, Mapping) else dict.fromkeys(documents, 1.0)
+        by_query[id_text(query_id)] = dict(grades)
+    return by_query
