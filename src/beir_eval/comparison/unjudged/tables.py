@@ -61,7 +61,8 @@ def unjudged_summary(comparison: Comparison) -> str:
     if unknown == number:
         return "Whether unjudged documents could change these verdicts is not known."
     cannot = number - could - unknown
-    others = f"; whether they could change the other {unknown} is not known" if unknown else ""
+    rest = "one" if unknown == 1 else str(unknown)
+    others = f"; whether they could change the other {rest} is not known" if unknown else ""
     if not could:
         which = f"{cannot} of {number}" if unknown else f"any of the {number}"
         return f"Unjudged documents cannot change {which} verdicts{others}."
