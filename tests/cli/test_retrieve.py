@@ -364,3 +364,18 @@ def test_a_wrong_option_is_one_clear_line_before_anything_runs(output, options, 
     assert code == 2
     assert message in printed
     assert not output.exists()
+
+
+def test_without_the_text_of_a_judged_query_there_is_nothing_to_ask(tmp_path):
+    folder = tmp_path / "data"
+    shutil.copytree(demo.FOLDER, folder)
+    texts = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    lines = (json.dumps(text | {"_id": f"other-{text['_id']}"}) for text in texts)
+    (folder / "queries.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    output = tmp_path / "run.trec"
+    arguments = ["retrieve", str(folder), "-o", str(output), "--command", "echo {query}"]
+    result = RUNNER.invoke(app, arguments)
+    assert result.exit_code == 2
+    words = "no judged query has a text, so there is nothing to ask the command"
+    assert words in " ".join(result.output.split())
+    assert not output.exists()

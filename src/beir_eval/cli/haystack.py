@@ -402,7 +402,7 @@ class _Task:
             evaluated_judgements,
         )
 
-        return evaluated_judgements(self.data, self.limit, "pipeline")
+        return evaluated_judgements(self.data, self.limit, "the pipeline")
 
     def check_ahead(self, *, stages: bool) -> None:
         """Raise what comparison, gate, ledger and stages would raise, before a pipeline is run.

@@ -144,7 +144,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         keep_top=0,
         fingerprint=False,
     )
-    qrels = evaluated_judgements(data, limit, "pipeline")
+    qrels = evaluated_judgements(data, limit, "the pipeline")
     result = with_answers(result, retrieved, gold)
     return stages_of_pipeline(
         retriever, retrieved, result, qrels, measures=parsed, settings=settings

@@ -74,9 +74,8 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         raise SettingError(msg)
     data = dataset if isinstance(dataset, Dataset) else load_dataset(dataset)
     check_name("name", run_name)
-    what = call.label.removeprefix("the ")
-    queries = first_queries(data, limit, what)
-    qrels = evaluated_judgements(data, limit, what)
+    queries = first_queries(data, limit, call.label)
+    qrels = evaluated_judgements(data, limit, call.label)
     evaluator = Evaluator(
         qrels,
         measures,
@@ -120,27 +119,27 @@ def _warn_of(problems: Iterable[RetrievalProblem], name: str) -> None:
         warn_caller(f"{name}: {problem.sentence}")
 
 
-def evaluated_judgements(data: Dataset, limit: int | None, what: str) -> Qrels:
+def evaluated_judgements(data: Dataset, limit: int | None, label: str) -> Qrels:
     """Return the judgements of the queries that are evaluated: of all, or of ``first_queries``.
 
     Args:
         data: the data set.
         limit: how many queries; None for all.
-        what: what the message calls the retriever.
+        label: what the message calls the retriever, such as "the pipeline".
 
     Raises:
         SettingError, InputError: as ``first_queries``.
     """
-    return data.qrels if limit is None else data.qrels.select(first_queries(data, limit, what))
+    return data.qrels if limit is None else data.qrels.select(first_queries(data, limit, label))
 
 
-def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]:
+def first_queries(data: Dataset, limit: int | None, label: str) -> dict[str, str]:
     """Return {query_id: text} of the first judged queries with a text, or of all of them.
 
     Args:
         data: the data set.
         limit: how many; None for all.
-        what: what the message calls the retriever.
+        label: what the message calls the retriever, such as "the pipeline".
 
     Raises:
         SettingError: ``limit`` is not a positive integer.
@@ -150,6 +149,6 @@ def first_queries(data: Dataset, limit: int | None, what: str) -> dict[str, str]
         check_count("limit", limit)
     queries = dict(islice(data.queries.items(), limit))
     if not queries:
-        msg = f"{data.name}: no judged query has a text, so there is nothing to ask the {what}"
+        msg = f"{data.name}: no judged query has a text, so there is nothing to ask {label}"
         raise InputError(msg)
     return queries
