@@ -14,8 +14,8 @@ Inside:
 - ``coverage``: the warnings on missing queries and on ids that do not match; ``cautions`` on what
   else makes systems hard to compare.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
-- ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs;
-  ``likeness``: of every pair in a comparison.
+- ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs,
+  and of every pair in a comparison.
 - ``robustness``: what unjudged documents and ties could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
@@ -31,13 +31,12 @@ from typing import TYPE_CHECKING
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.comparison.agreement import Agreement, agree
+    from beir_eval.comparison.agreement import Agreement, Likeness, agree
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.experiments import ExperimentPower, MeasurePower, experiment_power
     from beir_eval.comparison.gate import assert_no_regression, check_gate
     from beir_eval.comparison.gate_output import to_junit
-    from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
     from beir_eval.comparison.records import (
         ComparisonSettings,
@@ -91,7 +90,7 @@ lazy_exports(
         "DocumentToJudge": "beir_eval.comparison.records",
         "ExperimentPower": "beir_eval.comparison.experiments",
         "GateCheck": "beir_eval.comparison.records",
-        "Likeness": "beir_eval.comparison.likeness",
+        "Likeness": "beir_eval.comparison.agreement",
         "MeasurePower": "beir_eval.comparison.experiments",
         "TieRange": "beir_eval.comparison.records",
         "UnjudgedEffect": "beir_eval.comparison.records",

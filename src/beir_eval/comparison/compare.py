@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.comparison.agreement import likeness_of
 from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.coverage import (
     coverage_of,
@@ -13,7 +14,6 @@ from beir_eval.comparison.coverage import (
     warn_of_content,
 )
 from beir_eval.comparison.decisions import Decisions
-from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import (
     CORRECTIONS,
     ComparisonSettings,
