@@ -9,7 +9,7 @@ is in its ``TableFacts``, saved as JSON.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -254,7 +254,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
     return result
 
 
-class _Rows:
+class _Rows(NamedTuple):
     """The rows of a table as arrays, in the order of the qrels if it is known.
 
     Attributes:
@@ -264,15 +264,10 @@ class _Rows:
         repeated_judgements: the judgements listed again; None if the rows do not count them.
     """
 
-    def __init__(
-        self,
-        values: Any,
-        counts: QueryCounts,
-        judged_in_top: dict[int, int],
-        repeated_judgements: int | None,
-    ) -> None:
-        self.values, self.counts, self.judged_in_top = values, counts, judged_in_top
-        self.repeated_judgements = repeated_judgements
+    values: Any
+    counts: QueryCounts
+    judged_in_top: dict[int, int]
+    repeated_judgements: int | None
 
     @classmethod
     def read(cls, facts: TableFacts, columns: Mapping[str, Any]) -> _Rows:
