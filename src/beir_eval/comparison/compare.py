@@ -14,10 +14,7 @@ from beir_eval.comparison.coverage import (
     warn_of_content,
 )
 from beir_eval.comparison.decisions import Decisions
-from beir_eval.comparison.records import (
-    CORRECTIONS,
-    ComparisonSettings,
-)
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import (
     checked_clusters,
@@ -39,7 +36,6 @@ from beir_eval.errors import (
     InputError,
     ResultError,
     SettingError,
-    check_choice,
     check_count,
     check_flag,
     shown,
@@ -49,7 +45,6 @@ from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventi
 from beir_eval.evaluation.notes import convention_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse_all, with_rel
-from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -283,11 +278,15 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
             )
             raise SettingError(msg)
         correction = "bonferroni"
-    if correction is None and repeats != "averaged":
-        correction = "holm"
+    if correction == "tukey" and baseline is not None:
+        msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
+        raise SettingError(msg)
+    if correction is None:
+        flips_queries_only = test == "sign_flip" and repeats == "averaged"
+        correction = "max-t" if flips_queries_only else "holm"
     return ComparisonSettings(
         test=test,
-        correction=_choose_correction(correction, test, baseline),
+        correction=correction,
         repeats=repeats,
         deterministic=names,
         chosen_from=num_candidates,
@@ -334,21 +333,6 @@ def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str
             for sentence in convention_sentences(result)
         )
     )
-
-
-def _choose_correction(correction: str | None, test: str, baseline: str | None) -> str:
-    """Return the correction, or the default for this test and baseline.
-
-    Raises:
-        SettingError: Tukey's correction with a baseline.
-    """
-    if correction is not None:
-        check_choice("correction", correction, CORRECTIONS)
-    if correction == "tukey" and baseline is not None:
-        msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
-        raise SettingError(msg)
-    check_choice("test", test, PAIRED_TESTS)
-    return correction or ("max-t" if test == "sign_flip" else "holm")
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
