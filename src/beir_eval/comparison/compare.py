@@ -305,34 +305,26 @@ def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents:
             were aligned.
     """
     systems = decisions.systems
+    results = {name: aligned.results[name] for name in systems}
+    conventions = (
+        sentence
+        for repeats in results.values()
+        for result in repeats
+        for sentence in convention_sentences(result)
+    )
     # Of candidates that are not compared too: their ids may not match either.
     coverage = coverage_of(aligned.results, aligned.measures)
     of_results: dict[str, Any] = {
-        "results": {name: tuple(aligned.results[name]) for name in systems},
+        "results": {name: tuple(repeats) for name, repeats in results.items()},
         "left_out": {name: n for name, n in aligned.left_out.items() if name in systems},
         "computed_elsewhere": tuple(name for name in aligned.computed_elsewhere if name in systems),
         "coverage": tuple(entry for entry in coverage if entry.system in systems),
         "deepest_rankings": deepest_rankings_of(aligned.results, systems),
-        "conventions": (
-            *_conventions_of(aligned, systems),
-            *ranked_text_sentences({name: aligned.results[name] for name in systems}),
-        ),
+        "conventions": (*dict.fromkeys(conventions), *ranked_text_sentences(results)),
     }
     comparison = Comparison(**vars(decisions), **(of_results | of_documents))
     warn_of_content(coverage)
     return comparison
-
-
-def _conventions_of(aligned: AlignedScores, systems: Sequence[str]) -> tuple[str, ...]:
-    """Return the sentences on BEIR's conventions that the results followed unasked, each once."""
-    return tuple(
-        dict.fromkeys(
-            sentence
-            for name in systems
-            for result in aligned.results[name]
-            for sentence in convention_sentences(result)
-        )
-    )
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
