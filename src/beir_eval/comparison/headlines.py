@@ -10,7 +10,7 @@ from beir_eval.display.document import Sentence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.records import Difference, PairDifference
+    from beir_eval.comparison.records import PairDifference
     from beir_eval.comparison.result import Comparison
 
 #: How many names, and how many groups of systems, a sentence lists.
@@ -28,16 +28,8 @@ def headline(comparison: Comparison, measure: str | None = None) -> Sentence:
         comparison: the comparison.
         measure: the canonical name of the measure; by default the first.
     """
-    name = comparison.measures[0] if measure is None else measure
-    higher_is_better = _differences_of(comparison, name)[0].higher_is_better
-    label = measure_text(name, higher_is_better=higher_is_better)
-    return headline_of(
-        label,
-        _differences_of(comparison, name),
-        comparison.baseline,
-        margin=comparison.settings.margin,
-        higher_is_better=higher_is_better,
-    )
+    label, verdicts = _labelled_verdicts(comparison, measure or comparison.measures[0])
+    return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
 def headline_of(
@@ -70,14 +62,7 @@ def headlines(comparison: Comparison, where: str = "") -> list[Sentence]:
     """
     labels_by_verdicts: dict[Sentence, list[str]] = {}
     for measure in comparison.measures:
-        higher_is_better = _differences_of(comparison, measure)[0].higher_is_better
-        label = measure_text(measure, higher_is_better=higher_is_better)
-        verdicts = _verdicts(
-            _differences_of(comparison, measure),
-            comparison.baseline,
-            comparison.settings.margin,
-            higher_is_better=higher_is_better,
-        )
+        label, verdicts = _labelled_verdicts(comparison, measure)
         labels_by_verdicts.setdefault(verdicts, []).append(label)
     return [
         Sentence(f"{', '.join(labels)}{where}: {verdicts.text}", verdicts.verdict)
@@ -113,8 +98,16 @@ def common_queries_text(num_common: int, num_judged: int) -> str:
     return f", over the {num_common:,} of {num_judged:,} queries that all systems have"
 
 
-def _differences_of(comparison: Comparison, measure: str) -> list[Difference]:
-    return [difference for difference in comparison.differences if difference.measure == measure]
+def _labelled_verdicts(comparison: Comparison, measure: str) -> tuple[str, Sentence]:
+    """Return the name of a measure with its direction, and the verdicts on it."""
+    differences = [pair for pair in comparison.differences if pair.measure == measure]
+    higher_is_better = differences[0].higher_is_better
+    return measure_text(measure, higher_is_better=higher_is_better), _verdicts(
+        differences,
+        comparison.baseline,
+        comparison.settings.margin,
+        higher_is_better=higher_is_better,
+    )
 
 
 def _verdicts(
@@ -135,10 +128,13 @@ def _verdicts(
         are_all = len(names) == len(differences) > MOST_NAMED
         subject = f"all {len(names)} others" if are_all else join_names(names)
         parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
+    return Sentence("; ".join(parts), _colour(differences))
+
+
+def _colour(differences: Sequence[PairDifference]) -> str:
+    """Return the verdict on all pairs; a sentence with several has the colour of "undecided"."""
     verdicts = {difference.verdict for difference in differences}
-    # A sentence with several verdicts has the colour of "undecided".
-    colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
-    return Sentence("; ".join(parts), colour)
+    return verdicts.pop() if len(verdicts) == 1 else "undecided"
 
 
 def _phrase(difference: PairDifference, margin: float) -> str:
@@ -171,8 +167,6 @@ def _verdicts_on_pairs(
         behind.setdefault(oriented.system, []).append(oriented)
     best, others = max(behind.items(), key=lambda item: len(item[1]))
     others = sorted(others, key=lambda difference: abs(difference.difference))
-    verdicts = {difference.verdict for difference in differences}
-    colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
     groups: dict[str, list[str]] = {}
     for difference in others:
         groups.setdefault(_relation(difference, margin), []).append(difference.against)
@@ -180,14 +174,15 @@ def _verdicts_on_pairs(
         [(relation, names)] = groups.items()
         subject = f"all {len(names)} others" if len(names) > MOST_NAMED else join_names(names)
         return Sentence(
-            f"{best} has the best mean; {subject} {_is_or_are(len(names))} {relation}", colour
+            f"{best} has the best mean; {subject} {_is_or_are(len(names))} {relation}",
+            _colour(differences),
         )
     parts = [f"{best} has the best mean"]
     for relation, names in groups.items():
         is_counted = relation == "worse" and len(names) > _MOST_WORSE
         subject = f"{len(names)} others" if is_counted else join_names(names)
         parts.append(f"{subject} {_is_or_are(len(names))} {relation}")
-    return Sentence("; ".join(parts), colour)
+    return Sentence("; ".join(parts), _colour(differences))
 
 
 def _relation(difference: PairDifference, margin: float) -> str:
