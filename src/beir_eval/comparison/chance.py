@@ -30,7 +30,7 @@ class Chance:
     source: str
     in_p: bool
     text: str
-    short: str
+    short: str = ""
 
 
 def chances_of(comparison: Comparison) -> list[Chance]:
@@ -116,18 +116,8 @@ def _queries(comparison: Comparison) -> Iterator[Chance]:
     """Yield the chance of queries, and that of related ones."""
     num_queries = queries_sample_text(comparison)
     if comparison.clusters is None:
-        yield Chance(
-            "queries",
-            in_p=True,
-            text=f"a sample of {num_queries}",
-            short=num_queries,
-        )
-        yield Chance(
-            "related queries",
-            in_p=False,
-            text="queries are unrelated (else clusters=)",
-            short="",
-        )
+        yield Chance("queries", in_p=True, text=f"a sample of {num_queries}", short=num_queries)
+        yield Chance("related queries", in_p=False, text="queries are unrelated (else clusters=)")
         return
     clusters = f"{len(set(comparison.clusters)):,} clusters"
     yield Chance(
@@ -136,12 +126,7 @@ def _queries(comparison: Comparison) -> Iterator[Chance]:
         text=f"a sample of {clusters}",
         short=f"{clusters} of {num_queries}",
     )
-    yield Chance(
-        "related queries",
-        in_p=True,
-        text=f"{clusters} of {num_queries}",
-        short="",
-    )
+    yield Chance("related queries", in_p=True, text=f"{clusters} of {num_queries}")
 
 
 def _repeats(comparison: Comparison) -> Chance:
@@ -150,7 +135,7 @@ def _repeats(comparison: Comparison) -> Chance:
     noisy = [name for name in comparison.systems if name not in settings.deterministic]
     if not noisy:
         text = "equal: all systems are deterministic"
-        return Chance("repeats", in_p=True, text=text, short="")
+        return Chance("repeats", in_p=True, text=text)
     counts = {mean.system: mean.repeats for mean in comparison.means if mean.system in noisy}
     if settings.has_random_repeats:
         low, high = min(counts.values()), max(counts.values())
@@ -177,20 +162,20 @@ def _comparisons(comparison: Comparison) -> Chance:
     """Return the chance of several comparisons on one measure."""
     number, correction = comparison.num_comparisons, comparison.settings.correction
     if number == 1:
-        return Chance("comparisons", in_p=True, text="one comparison", short="")
+        return Chance("comparisons", in_p=True, text="one comparison")
     if correction == "none":
         text = f"{number} comparisons, not corrected (else correction=)"
         return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
     text = f"{number} comparisons of a measure ({correction})"
     # The line on the test states the correction.
-    return Chance("comparisons", in_p=True, text=text, short="")
+    return Chance("comparisons", in_p=True, text=text)
 
 
 def _measures(comparison: Comparison) -> Chance:
     """Return the chance of several measures."""
     number = len(comparison.measures)
     if number == 1:
-        return Chance("measures", in_p=True, text="one measure", short="")
+        return Chance("measures", in_p=True, text="one measure")
     text = f"{number} measures, not corrected: one of them decides"
     return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
 
