@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from beir_eval.errors import first_few
 from beir_eval.evaluation.validation import check_measure_names, check_unique
@@ -11,13 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from beir_eval.measures.scales import ScoreScale
-
-
-class Pair(Protocol):
-    """The fields that every record of a pair of systems has."""
-
-    system: str
-    against: str
 
 
 def check_names(
@@ -44,8 +37,3 @@ def check_names(
         msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
         raise ValueError(msg)
     check_measure_names(measures, custom_measures)
-
-
-def pair_of(record: Pair) -> tuple[str, ...]:
-    """Return the names of the two systems of a record in sorted order."""
-    return tuple(sorted((record.system, record.against)))

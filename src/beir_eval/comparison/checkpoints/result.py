@@ -11,9 +11,7 @@ from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warn
 from beir_eval.comparison.index import Index
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
-from beir_eval.comparison.validation import (
-    check_names,
-)
+from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     has_spread,
     left_out_notes,
@@ -159,9 +157,8 @@ class CheckpointCurve(Shown, Saved):
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless checkpoints and measures have possible names."""
-        custom = self.custom_measures
         names = [checkpoint.name for checkpoint in self.checkpoints]
-        check_names(names, None, self.measures, custom)
+        check_names(names, None, self.measures, self.custom_measures)
 
     def curve(self, measure: MeasureLike) -> list[CurvePoint]:
         """Return the points of one measure, in ascending order of their steps.

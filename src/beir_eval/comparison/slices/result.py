@@ -17,10 +17,7 @@ from beir_eval.comparison.slices.interactions import (
     interaction_sentences,
 )
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
-from beir_eval.comparison.validation import (
-    check_names,
-    pair_of,
-)
+from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     difference_sentence,
@@ -106,8 +103,7 @@ class SlicedComparison(Shown, Saved):
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless systems, measures and slices have possible names."""
-        custom = self.custom_measures
-        check_names(self.systems, self.baseline, self.measures, custom)
+        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
         check_unique("slices", [(slice_.column, slice_.label) for slice_ in self.slices])
 
     def slice(self, label: str, column: str | None = None) -> Slice:
@@ -271,7 +267,7 @@ class SlicedComparison(Shown, Saved):
         header = ("column", "slice", "slice_queries", "measure", *fields, "interaction_p_corrected")
         rows: list[Sequence[object]] = [header]
         p_between = {
-            (test.measure, test.column, pair_of(test)): test.p_corrected
+            (test.measure, test.column, _pair_of(test)): test.p_corrected
             for test in self.interactions
         }
         for slice_ in self.slices:
@@ -281,7 +277,7 @@ class SlicedComparison(Shown, Saved):
                     *slice_columns,
                     difference.measure,
                     *(getattr(difference, field) for field in fields),
-                    p_between[difference.measure, slice_.column, pair_of(difference)],
+                    p_between[difference.measure, slice_.column, _pair_of(difference)],
                 )
                 for difference in slice_.differences
             ]
@@ -334,3 +330,8 @@ class SlicedComparison(Shown, Saved):
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""
         return f"SlicedComparison({len(self.to_table().rows)} rows)"
+
+
+def _pair_of(record: Interaction | Difference) -> tuple[str, ...]:
+    """Return the names of the two systems of a record in sorted order."""
+    return tuple(sorted((record.system, record.against)))
