@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -248,9 +248,8 @@ def align_scores(
             for row, measure in zip(rows, measure_names, strict=True):
                 row[:] = result.scores(measure)[positions]
         system_arrays.append(array)
-    keys, labels = hash_ids(query_ids), None
-    if clusters is not None:
-        labels = labels_of(query_ids, clusters)
+    keys = hash_ids(query_ids)
+    labels = None if clusters is None else _labels_of(query_ids, clusters)
     by_measure = []
     for index, measure in enumerate(measure_names):
         by_system = [array[:, index] for array in system_arrays]
@@ -283,7 +282,7 @@ def align_scores(
     )
 
 
-def labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[str, ...]:
+def _labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[str, ...]:
     """Return the label of the cluster of each query. [Q].
 
     Args:
@@ -325,7 +324,12 @@ def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         for index, entry in enumerate(results):
             result = as_result(entry)
             if not isinstance(result, EvaluationResult):
-                _refuse_as_result(index, entry)
+                remedy = "compare_runs(qrels, {name: run}) takes runs"
+                if isinstance(entry, (str, Path)):
+                    remedy = "EvaluationResult.load(path) reads a saved result"
+                kind = type(entry).__name__
+                msg = f"results[{index}] must be an EvaluationResult, not {kind}; {remedy}"
+                raise ResultError(msg)
             named.append((result.name, [result]))
     for name, repeats in named:
         if not repeats or not all(isinstance(result, EvaluationResult) for result in repeats):
@@ -342,20 +346,6 @@ def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         )
         raise ResultError(msg)
     return systems
-
-
-def _refuse_as_result(index: int, value: object) -> NoReturn:
-    """Raise ResultError for an entry of a list of results that is not a result.
-
-    Args:
-        index: its index, from 0.
-        value: the entry.
-    """
-    remedy = "compare_runs(qrels, {name: run}) takes runs"
-    if isinstance(value, (str, Path)):
-        remedy = "EvaluationResult.load(path) reads a saved result"
-    msg = f"results[{index}] must be an EvaluationResult, not {type(value).__name__}; {remedy}"
-    raise ResultError(msg)
 
 
 def _list_repeats(value: Any) -> list[Any]:
