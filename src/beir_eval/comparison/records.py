@@ -15,7 +15,7 @@ from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 #: The values of ``ComparisonSettings.correction``.
 CORRECTIONS = (
@@ -88,6 +88,21 @@ def reversed_fields(pair: PairDifference) -> dict[str, Any]:
         "high": -pair.low,
         "verdict": OPPOSITE.get(pair.verdict, pair.verdict),
     }
+
+
+def store_plain_numbers(settings: object, floats: Sequence[str], whole: Sequence[str]) -> None:
+    """Convert numpy's numbers in frozen settings to Python's, which JSON needs; None stays.
+
+    Args:
+        settings: the settings, which are changed in place.
+        floats: the names of the fields with floats.
+        whole: the names of those with whole numbers.
+    """
+    for name in (*floats, *whole):
+        value = getattr(settings, name)
+        if value is not None:
+            plain = float(value) if name in floats else operator.index(value)
+            object.__setattr__(settings, name, plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,15 +194,7 @@ class ComparisonSettings:
         if self.chosen_from is not None:
             check_count("chosen_from", self.chosen_from)
         object.__setattr__(self, "deterministic", tuple(self.deterministic))
-        for name, plain in (
-            ("alpha", float),
-            ("margin", float),
-            ("draws", operator.index),
-            ("rng", operator.index),
-            ("chosen_from", operator.index),
-        ):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else plain(value))
+        store_plain_numbers(self, ("alpha", "margin"), ("draws", "rng", "chosen_from"))
 
     @property
     def has_random_repeats(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import operator
 import os
 import tempfile
 import time
@@ -19,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from beir_eval.comparison.records import Direction
+from beir_eval.comparison.records import Direction, store_plain_numbers
 from beir_eval.comparison.verdict_sentences import signed_text
 from beir_eval.core.atomic_writes import create_atomically, lock, write_all, write_errors
 from beir_eval.core.files import kind_of_json, kind_of_text
@@ -90,16 +89,7 @@ class LedgerSettings:
                 f"verdict with fewer than {fewest:,}; leave draws at its default"
             )
             raise SettingError(msg)
-        for name, plain in (
-            ("looks", operator.index),
-            ("reserve", float),
-            ("margin", float),
-            ("alpha", float),
-            ("draws", operator.index),
-            ("rng", operator.index),
-        ):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else plain(value))
+        store_plain_numbers(self, ("reserve", "margin", "alpha"), ("looks", "draws", "rng"))
 
     @property
     def spending(self) -> Spending:
