@@ -220,7 +220,7 @@ def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
                 "queries, from best to worst",
                 quantitative("score", measure, zero=True),
                 {"type": "rect", "color": COLOURS["better"]},
-                tooltip=[tooltip_line("query"), tooltip_line("text"), tooltip_line("score")],
+                tooltip=[tooltip_line(field) for field in ("query", "text", "score")],
             ),
             {
                 "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
@@ -349,11 +349,7 @@ def datasets(rows: Sequence[Row], *, measure: str) -> Figure:
                     "x": quantitative("mean", measure, zero=True),
                     "color": system,
                     "shape": system,
-                    "tooltip": [
-                        tooltip_line("dataset"),
-                        tooltip_line("system"),
-                        tooltip_line("mean"),
-                    ],
+                    "tooltip": [tooltip_line(field) for field in ("dataset", "system", "mean")],
                 },
             }
         ],
