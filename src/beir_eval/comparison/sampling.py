@@ -126,13 +126,7 @@ def number_of_candidates(chosen_from: Any, at_hand: int, compared: int) -> int |
     """
     if chosen_from is None:
         return None
-    if isinstance(chosen_from, str):
-        msg = (
-            f"chosen_from must be the number of candidates or the candidates, not "
-            f"{shown(chosen_from)}"
-        )
-        raise SettingError(msg)
-    if is_iterable(chosen_from):
+    if is_iterable(chosen_from) and not isinstance(chosen_from, str):
         return at_hand
     check_count("chosen_from", chosen_from)
     number = int(chosen_from)
