@@ -196,8 +196,8 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
 
     >>> with_options("choose missing='zero' or 'skip'", {"missing": "--missing"})
     'choose --missing zero or skip'
-    >>> with_options("count grades from 2 on (rel=)", {"rel": "--rel"})
-    'count grades from 2 on (--rel)'
+    >>> with_options("state the level (rel=) or count from 2 on (rel=2)", {"rel": "--rel"})
+    'state the level (--rel) or count from 2 on (--rel 2)'
     """
     for argument, option in options.items():
         # Not within a word: in an address, ``&rel=`` is a part of it.
@@ -205,6 +205,7 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
         for listed in re.findall(values, message):
             unquoted = listed.replace("'", "")
             message = message.replace(f"{argument}={listed}", f"{option} {unquoted}")
+        message = re.sub(rf"(?<=\s\(){argument}=(\d+)(?=\))", rf"{option} \1", message)
         message = re.sub(rf"(?<![^\s(]){argument}=(?=[\s),])", option, message)
     return message
 

@@ -59,7 +59,7 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "negative-grades": "Use 0 for documents that are judged and not relevant",
     "level-above-grades": "State a lower rel=, or check that the column of grades was read",
     "deep-learning-grades": (
-        "To compare with published values, count grades from 2 on (rel=), on 1,000 documents a "
+        "To compare with published values, count grades from 2 on (rel=2), on 1,000 documents a "
         "query"
     ),
     "grades-without-zero": (
