@@ -198,6 +198,8 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
     'choose --missing zero or skip'
     >>> with_options("state the level (rel=) or count from 2 on (rel=2)", {"rel": "--rel"})
     'state the level (--rel) or count from 2 on (--rel 2)'
+    >>> with_options("name it with deterministic=.", {"deterministic": "--deterministic"})
+    'name it with --deterministic.'
     """
     for argument, option in options.items():
         # Not within a word: in an address, ``&rel=`` is a part of it.
@@ -206,7 +208,7 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
             unquoted = listed.replace("'", "")
             message = message.replace(f"{argument}={listed}", f"{option} {unquoted}")
         message = re.sub(rf"(?<=\s\(){argument}=(\d+)(?=\))", rf"{option} \1", message)
-        message = re.sub(rf"(?<![^\s(]){argument}=(?=[\s),])", option, message)
+        message = re.sub(rf"(?<![^\s(]){argument}=(?=[\s),.;:]|$)", option, message)
     return message
 
 

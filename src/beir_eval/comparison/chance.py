@@ -212,7 +212,7 @@ def _noise_text(comparison: Comparison) -> str:
         measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
         against = f" vs {weakest.against}" if comparison.baseline is None else ""
         which = f"{weakest.system}{against}{measure}"
-    noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each mean"
+    noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
     if not weakest.noise_to_undo:
         noise = "Any training noise"
     return f". {noise} would make {which} undecided"

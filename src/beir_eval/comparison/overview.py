@@ -340,6 +340,8 @@ def _ranked_table(comparison: Comparison) -> Table:
     rows: list[tuple[str | Cell, ...]] = []
     for system, (label, mean) in zip(in_shown_order(comparison), table.rows, strict=True):
         worse = worse_systems_text(comparison, comparison.measures[0], system)
+        if worse and not has_letters(comparison):
+            worse = f"rank {worse}" if worse.isdecimal() else f"ranks {worse}"
         unmarked = mean if isinstance(mean, str) else replace(mean, mark="", verdict="")
         rows.append((label, unmarked, worse))
     return Table((*table.header, "significantly better than"), rows)

@@ -128,6 +128,19 @@ def test_documents_that_nobody_retrieved_add_to_the_number_of_relevant_ones():
     assert (effect.low, effect.high) == pytest.approx((-1 / 2, -1 / 2))
 
 
+@pytest.mark.parametrize("cutoff", [10, 1000])
+def test_the_ideal_grows_up_to_a_cutoff_far_beyond_the_documents(cutoff):
+    """The limit of the ideal is that of the cutoff, though only two documents are known."""
+    qrels = {f"q{number}": {"d0": 1, "d1": 1} for number in range(50)}
+    better = {query: {"d0": 9.0, "d1": 8.0} for query in qrels}
+    worse = {q: better[q] if n >= 40 else {"d1": 1.0} for n, q in enumerate(qrels)}
+    [pair] = compare_runs(qrels, {"a": worse, "b": better}, f"nDCG@{cutoff}").unjudged
+    assert pair.verdict_change == "cannot"
+    # On 40 of the 50 queries "b" leads by a document at rank 2, whatever else is relevant.
+    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, cutoff + 1))
+    assert pair.low == pytest.approx(40 / 50 * (1 / np.log2(3)) / ideal)
+
+
 def test_documents_with_negative_grades_stay_as_they_are():
     qrels = {"q1": {"r": 1, "x": -1}, "q2": {"r": 1}}
     runs = {"a": {"q1": ["r"], "q2": ["r"]}, "b": {"q1": ["x"], "q2": ["r"]}}

@@ -140,9 +140,9 @@ class Formula:
         """Return norm(0), not known yet, norm(1) = 1, …, norm(N), and its limit, f8[N + 2]."""
         if measure.is_of_first_relevant:
             return np.ones(most + 2)
+        far = _FAR * max(most, measure.cutoff or 1)
         # It grows, and with a cutoff mostly up to that.
         for last in sorted({min(measure.cutoff or most, most), most}):
-            far = _FAR * max(most, last)
             numbers = np.concatenate([np.arange(1, last + 1), [far, 2 * far]])
             scores = self._scores_of_one(measure, np.ones_like(numbers), numbers, 2 * far)
             with np.errstate(divide="ignore", invalid="ignore"):
