@@ -136,9 +136,10 @@ def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, nam
     document = result.document()
     assert bool(document.warnings) == (name not in WITHOUT_WARNINGS)
     texts = [*document.warnings, *(text for text, _ in document.sentences)]
+    # Where the terminal names an argument, it names its option.
+    terminal = printed(document).replace("--missing zero", "missing='zero'")
     outputs = {
-        # Where the terminal names an argument, it names its option.
-        "terminal": (printed(document).replace("--missing zero", "missing='zero'"), str),
+        "terminal": (terminal.replace("with --sd", "with sd="), str),
         "markdown": (result.to_markdown(), markdown_text),
         "html": (result._repr_html_(), html.escape),
     }
