@@ -116,7 +116,8 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
     noise = comparison.difference(MEASURE, "a").noise_to_undo
     lines = [line for line in str(comparison).splitlines() if "training noise" in line]
     assert len(lines) == 1
-    assert f"Training noise of SD {noise:.2g} in each run would make this verdict un" in lines[0]
+    sentence = f"Training noise of SD {noise:.2g} in each run would make this verdict undecided."
+    assert lines[0].endswith(sentence)
     none = compare(
         {"a": scored("a", 0.05), "b": scored("b", seed=1)}, baseline="b", deterministic=["a", "b"]
     )

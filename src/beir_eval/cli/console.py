@@ -46,7 +46,7 @@ VERDICT_COLOURS = {verdict: style.terminal for verdict, style in VERDICTS.items(
 
 
 #: {argument: option} of the arguments that messages name and whose option has the same name.
-_OPTIONS = {
+OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         *EvaluationSettings.SUMMARIES,
@@ -196,8 +196,8 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
 
     >>> with_options("choose missing='zero' or 'skip'", {"missing": "--missing"})
     'choose --missing zero or skip'
-    >>> with_options("state the level (rel=) or count from 2 on (rel=2)", {"rel": "--rel"})
-    'state the level (--rel) or count from 2 on (--rel 2)'
+    >>> with_options("state the level (rel=), or one (rel=2)", {"rel": "--rel"})
+    'state the level (--rel), or one (--rel 2)'
     >>> with_options("name it with deterministic=.", {"deterministic": "--deterministic"})
     'name it with --deterministic.'
     """
@@ -216,7 +216,7 @@ def one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
     for text, words in _shown_words.items():
         message = message.replace(text, words)
-    return " ".join(message_text(with_options(message, _OPTIONS)).split())
+    return " ".join(message_text(with_options(message, OPTIONS)).split())
 
 
 def warn(message: str) -> None:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.cli.console import console, naming_options, one_line, print_document, print_errors
+from beir_eval.cli.console import (
+    OPTIONS,
+    console,
+    naming_options,
+    print_document,
+    print_errors,
+    with_options,
+)
 from beir_eval.cli.input_files import STANDARD_INPUT, opened_inputs
 from beir_eval.cli.option_sets import COMMON, FileOptions, option, takes_options
 from beir_eval.cli.options import (
@@ -20,7 +27,7 @@ from beir_eval.cli.options import (
     system_names,
 )
 from beir_eval.cli.outputs import OutputFormats
-from beir_eval.errors import InputError
+from beir_eval.errors import InputError, escape_controls
 from beir_eval.spans.records import holds_spans
 
 if TYPE_CHECKING:
@@ -174,5 +181,7 @@ def _print_line(indent: int, text: str) -> None:
     level = text.partition(" ")[2].removesuffix("s")
     style = "" if indent else _COLOURS.get(level, "")
     margin = 2 * indent
-    for line in Text(one_line(text), style=style).wrap(console, console.width - margin):
+    for line in Text(escape_controls(with_options(text, OPTIONS)), style=style).wrap(
+        console, console.width - margin
+    ):
         console.print(Text(" " * margin).append_text(line))

@@ -28,6 +28,7 @@ from beir_eval.comparison.unjudged.tables import (
     unjudged_table,
 )
 from beir_eval.comparison.verdict_sentences import (
+    LETTERS_NOTE,
     MARKS_NOTE,
     are_simultaneous,
     changed_on_common_queries,
@@ -168,8 +169,8 @@ def _details(
         table = _with_pairs(comparison, likeness_table(comparison))
         yield _compact(heading, [table])
     yield Document(heading="What the p-value covers", tables=[comparison.chance_table])
-    # Verdicts are words in these tables, in place of marks.
-    hidden = {*shown, MARKS_NOTE}
+    # Verdicts are words in these tables, in place of marks; letters are explained below them.
+    hidden = {*shown, MARKS_NOTE, LETTERS_NOTE}
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 
@@ -333,7 +334,7 @@ def _systems_table(comparison: Comparison, measure: str) -> Table:
 
 
 def _ranked_table(comparison: Comparison) -> Table:
-    """Return a table of means with a row for each system; of one measure with those it beats."""
+    """Return a table of means, a row for each system; of one measure with those that are worse."""
     table = to_table(comparison)
     if len(comparison.measures) > 1 or not _has_decided(comparison):
         return table

@@ -23,6 +23,7 @@ _MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
 MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equal within the margin"
+LETTERS_NOTE = "the letters behind a mean name the systems that it is better than"
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
@@ -346,10 +347,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     )
     yield from interval_notes(settings, num_comparisons)
     yield from chance_notes(comparison)
-    if comparison.baseline is None:
-        yield "the letters behind a mean name the systems that it is better than"
-    else:
-        yield MARKS_NOTE
+    yield LETTERS_NOTE if comparison.baseline is None else MARKS_NOTE
     yield from common_notes(comparison)
     yield from further_notes(comparison)
 

@@ -141,7 +141,7 @@ class Formula:
         if measure.is_of_first_relevant:
             return np.ones(most + 2)
         far = _FAR * max(most, measure.cutoff or 1)
-        # It grows, and with a cutoff mostly up to that.
+        # It grows with the number of documents; with a cutoff mostly up to that number.
         for last in sorted({min(measure.cutoff or most, most), most}):
             numbers = np.concatenate([np.arange(1, last + 1), [far, 2 * far]])
             scores = self._scores_of_one(measure, np.ones_like(numbers), numbers, 2 * far)

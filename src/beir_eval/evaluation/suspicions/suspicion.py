@@ -59,8 +59,8 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "negative-grades": "Use 0 for documents that are judged and not relevant",
     "level-above-grades": "State a lower rel=, or check that the column of grades was read",
     "deep-learning-grades": (
-        "To compare with published values, count grades from 2 on (rel=2), on 1,000 documents a "
-        "query"
+        "To compare with published values, count grades 2 and above as relevant (rel=2), in "
+        "rankings of 1,000 documents"
     ),
     "grades-without-zero": (
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"

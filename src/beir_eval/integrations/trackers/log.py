@@ -18,6 +18,8 @@ from beir_eval.errors import SettingError, check_flag, first_few, needs_extra, s
 from beir_eval.integrations.trackers.entry import entry_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.integrations.trackers.entry import Entry
@@ -53,10 +55,11 @@ def log_to_mlflow(entry: Entry, run: Any) -> None:
         msg = "no run of MLflow is active; log inside `with mlflow.start_run():`, or pass to=run"
         raise SettingError(msg)
     client, run_id = mlflow.MlflowClient(), run.info.run_id
-    _check_params(entry, client.get_run(run_id).data.params)
+    settings = {name: str(value) for name, value in entry.settings.items()}
+    _check_settings(settings, client.get_run(run_id).data.params)
     now, step = int(time.time() * 1000), entry.step or 0
     metrics = [Metric(name, value, now, step) for name, value in entry.metrics.items()]
-    params = [Param(name, str(value)) for name, value in entry.settings.items()]
+    params = [Param(name, value) for name, value in settings.items()]
     tags = [RunTag(name, text[:_LONGEST_TAG]) for name, text in entry.texts.items()]
     longest = max(len(metrics), len(params), len(tags))
     for start in range(0, longest, _MOST_AT_ONCE):
@@ -68,21 +71,6 @@ def log_to_mlflow(entry: Entry, run: Any) -> None:
         with entry.files() as paths:
             for path in paths:
                 client.log_artifact(run_id, str(path), folder)
-
-
-def _check_params(entry: Entry, logged: dict[str, str]) -> None:
-    """Raise SettingError if the run has another value for a setting."""
-    differing = [
-        f"{name}={logged[name]} there, {value} here"
-        for name, value in entry.settings.items()
-        if name in logged and logged[name] != str(value)
-    ]
-    if differing:
-        msg = (
-            f"the run has other settings: {first_few(differing)}; log to another run, or with a "
-            "prefix, so that such numbers are not compared by mistake"
-        )
-        raise SettingError(msg)
 
 
 def _log_table(client: Any, run_id: str, entry: Entry, folder: str) -> None:
@@ -120,7 +108,7 @@ def log_to_wandb(entry: Entry, run: Any) -> None:
     if run is None:
         msg = "no run of Weights & Biases is active; call wandb.init(project=…), or pass to=run"
         raise SettingError(msg)
-    check_config(entry, dict(run.config))
+    _check_settings(entry.settings, dict(run.config))
     run.config.update(entry.settings)
     values: dict[str, Any] = dict(entry.metrics)
     if entry.with_files:
@@ -133,30 +121,8 @@ def log_to_wandb(entry: Entry, run: Any) -> None:
         values[STEP] = entry.step
     run.log(values)
     run.summary.update(entry.texts)
-    if not entry.with_files:
-        return
-    artifact = wandb.Artifact(
-        name=f"{entry.title}-beir-eval", type="evaluation", metadata=dict(entry.settings)
-    )
-    with entry.files() as paths:
-        for path in paths:
-            artifact.add_file(str(path))
-        run.log_artifact(artifact)
-
-
-def check_config(entry: Entry, config: dict[str, Any]) -> None:
-    """Raise SettingError if the configuration of a run has another value for a setting."""
-    differing = [
-        f"{name}={config[name]} there, {value} here"
-        for name, value in entry.settings.items()
-        if name in config and config[name] != value
-    ]
-    if differing:
-        msg = (
-            f"the run has other settings: {first_few(differing)}; log to another run, or with a "
-            "prefix, so that such numbers are not compared by mistake"
-        )
-        raise SettingError(msg)
+    if entry.with_files:
+        _log_artifact(entry, run, wandb.Artifact)
 
 
 def log_to_tensorboard(entry: Entry, writer: Any) -> None:
@@ -222,7 +188,7 @@ def log_to_trackio(entry: Entry, run: Any) -> None:
     if run is None:
         msg = "no run of trackio is active; call trackio.init(project=…), or pass to=run"
         raise SettingError(msg)
-    check_config(entry, run.config)
+    _check_settings(entry.settings, run.config)
     run.config.update(entry.settings)
     facts = [[name, str(value)] for name, value in {**entry.settings, **entry.texts}.items()]
     values: dict[str, Any] = dict(entry.metrics)
@@ -231,9 +197,33 @@ def log_to_trackio(entry: Entry, run: Any) -> None:
         table = trackio.Table(columns=entry.columns, data=entry.rows)
         values[f"per_query/{entry.title}"] = table
     run.log(values, step=entry.step)
-    if not entry.with_files:
-        return
-    artifact = trackio.Artifact(
+    if entry.with_files:
+        _log_artifact(entry, run, trackio.Artifact)
+
+
+def _check_settings(settings: Mapping[str, Any], logged: Mapping[str, Any]) -> None:
+    """Raise SettingError if a run has another value for a setting.
+
+    Args:
+        settings: {name: value} that are to be logged.
+        logged: {name: value} that the run has.
+    """
+    differing = [
+        f"{name}={logged[name]} there, {value} here"
+        for name, value in settings.items()
+        if name in logged and logged[name] != value
+    ]
+    if differing:
+        msg = (
+            f"the run has other settings: {first_few(differing)}; log to another run, or with a "
+            "prefix, so that such numbers are not compared by mistake"
+        )
+        raise SettingError(msg)
+
+
+def _log_artifact(entry: Entry, run: Any, artifact_class: Any) -> None:
+    """Log the files of an entry to a run, as an artifact of its tracker."""
+    artifact = artifact_class(
         name=f"{entry.title}-beir-eval", type="evaluation", metadata=dict(entry.settings)
     )
     with entry.files() as paths:
