@@ -1,6 +1,6 @@
 """Honest mistakes, made on real runs: which are refused, warned of, noted, or silent.
 
-    BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--write docs/mistakes.md]
+    BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--only MISTAKE]
 
 Each mistake changes the judgements or the run of a pair of real files, which are then evaluated as
 a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, and with

@@ -63,7 +63,8 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
     filtered = {query: {"d": 2.0, "e": 1.0, "f": 0.5} for query in QRELS}
     qrels = {query: {**grades, "f": 0} for query, grades in QRELS.items()}
     runs = {"filtered": filtered, "whole": whole}
-    [sentence] = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
+    depths, sentence = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
+    assert depths.startswith("rankings have different depths: filtered at most 3 documents")
     for words in ("every document of filtered is judged, and 10% of those of whole", "removed"):
         assert words in sentence
     assert "Recall(judged_only=True)@3" in sentence

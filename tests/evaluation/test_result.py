@@ -307,7 +307,7 @@ def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cu
     lines = str(evaluate(QRELS, RUN, ["MRR", "P@1"], name="bm25", missing="skip")).splitlines()
     assert lines[0].startswith("warning: 1 of 3 judged queries are missing")
     assert lines[1] == "measure      bm25 (the 2 it has)  bm25 (all 3 judged queries)"
-    assert lines[2].split() == ["MRR", "0.7500", "0.5000"]  # 1 and 1/2, over 2 and over 3 queries
+    assert lines[2].split() == ["MRR", "*", "0.7500", "0.5000"]  # 1 and 1/2, over 2, 3 queries
 
 
 def test_the_representation_is_short_and_names_system_and_size():
@@ -335,6 +335,17 @@ def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):
         EvaluationResult.load(tmp_path / "more.json")
 
 
+@pytest.mark.parametrize("depth", [3, 99, 100])
+def test_measures_without_a_cutoff_are_marked_on_rankings_below_100_documents(depth):
+    run = {"q": {f"d{rank}": -float(rank) for rank in range(depth)}}
+    whole, others = ["MAP", "MRR", "Recall", "bpref"], ["nDCG@3", "Rprec", "num_ret"]
+    result = evaluate({"q": {"d0": 1}}, run, [*whole, *others])
+    marked = [f"{name} *" if depth < 100 else name for name in whole]
+    assert [*map(result.label, [*whole, *others])] == [*marked, *others]
+    note = f"* the run has at most {depth} documents per query"
+    assert (note in result.notes()) == (depth < 100)
+
+
 def test_a_note_says_that_rankings_are_shorter_than_a_cutoff_that_one_of_them_reaches():
     qrels = {f"q{number}": {"d": 1} for number in range(4)}
     short, deep = {"d": 2.0, "x": 1.0}, {f"x{rank}": float(-rank) for rank in range(5)}
@@ -357,7 +368,7 @@ def test_a_table_of_repeats_has_means_over_repeats_and_their_standard_deviation(
     assert [str(cell) for cell in noisy] == ["noisy", "0.7500 ± 0.2500", "0.5000 ± 0.5000"]
     assert [str(cell) for cell in fixed] == ["fixed", "1.0000", "1.0000"]
     assert [cell.is_best for cell in (*noisy[1:], *fixed[1:])] == [False, False, True, True]
-    assert [row[0] for row in repeats_table(systems, ["MRR"] * 9).rows] == ["MRR"] * 9
+    assert [row[0] for row in repeats_table(systems, ["MRR"] * 9).rows] == ["MRR *"] * 9
 
 
 def test_undefined_means_are_not_bold():

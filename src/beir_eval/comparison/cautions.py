@@ -36,13 +36,12 @@ def cautions_on(comparison: Comparison) -> list[str]:
     ties that decide scores, and verdicts that unjudged documents could change although most
     documents are judged. Without the results and the runs, little is known.
     """
-    # Rankings without their unjudged documents are shorter too, and at no cutoff comparable.
+    # Rankings without their unjudged documents are shorter too; so are the first few of a ranking,
+    # which may all be judged.
     only_judged = list(_only_judged(comparison))
-    depths = only_judged or [
-        *_unequal_depths(comparison),
-        *_unreached_cutoffs(comparison),
-        *_depth_cautions(comparison),
-    ]
+    depths = [*_unequal_depths(comparison), *only_judged]
+    if not only_judged:
+        depths += [*_unreached_cutoffs(comparison), *_depth_cautions(comparison)]
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
     return [

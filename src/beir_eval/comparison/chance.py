@@ -117,7 +117,7 @@ def _queries(comparison: Comparison) -> Iterator[Chance]:
     num_queries = queries_sample_text(comparison)
     if comparison.clusters is None:
         yield Chance("queries", in_p=True, text=f"a sample of {num_queries}", short=num_queries)
-        yield Chance("related queries", in_p=False, text="queries are unrelated (else clusters=)")
+        yield Chance("related queries", in_p=False, text="queries are unrelated (else clusters)")
         return
     clusters = f"{len(set(comparison.clusters)):,} clusters"
     yield Chance(
@@ -148,12 +148,12 @@ def _repeats(comparison: Comparison) -> Chance:
             short=f"{number} {kind}",
         )
     if max(counts.values(), default=1) > 1:
-        text = "the same repeats, averaged (else repeats=)"
+        text = "the same repeats, averaged (else repeats)"
         return Chance("repeats", in_p=False, text=text, short="noise of repeats")
     return Chance(
         "repeats",
         in_p=False,
-        text="the same runs, one of each system (else repeats=)",
+        text="the same runs, one of each system (else repeats)",
         short="training noise",
     )
 
@@ -164,7 +164,7 @@ def _comparisons(comparison: Comparison) -> Chance:
     if number == 1:
         return Chance("comparisons", in_p=True, text="one comparison")
     if correction == "none":
-        text = f"{number} comparisons, not corrected (else correction=)"
+        text = f"{number} comparisons, not corrected (else a correction)"
         return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
     text = f"{number} comparisons of a measure ({correction})"
     # The line on the test states the correction.
@@ -187,7 +187,7 @@ def _choice(comparison: Comparison) -> Chance:
         return Chance(
             "choice",
             in_p=False,
-            text="systems not chosen by these scores (else chosen_from=)",
+            text="systems not chosen by these scores (else chosen_from)",
             short=CHOICE_OF_SYSTEMS,
         )
     text = f"the choice from {choice.num_candidates} candidates"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.records import Counted, Retrieval
     from beir_eval.evaluation.summary import Summary
+    from beir_eval.measures import Measure
 
 
 #: Rankings are shallow if they hold, on average, less than this share of a cutoff's documents.
@@ -327,6 +328,25 @@ def _share_text(share: float) -> str:
     return f"{100 * share:.0f}"
 
 
+#: Rankings are mostly of so many documents or more where a measure without a cutoff is reported.
+_USUAL_DEPTH = 100
+
+
+def is_cut_short(measure: Measure, deepest: int) -> bool:
+    """Return whether a measure would see more documents of longer rankings.
+
+    That is so below its cutoff; without a cutoff it is said of rankings below 100 documents.
+
+    Args:
+        measure: the measure.
+        deepest: the number of documents in the longest ranking.
+    """
+    if measure.cutoff is not None:
+        return measure.cutoff > deepest
+    sees_all = measure.definition.cutoff == "optional" and measure.definition.aggregate != "sum"
+    return sees_all and deepest < _USUAL_DEPTH
+
+
 def _measure_notes(
     counted: Counted,
     settings: EvaluationSettings,
@@ -334,9 +354,9 @@ def _measure_notes(
     *,
     is_text: bool,
 ) -> Iterator[str]:
-    """Yield the notes on cutoffs that no ranking reaches and on undefined scores."""
+    """Yield the notes on measures that rankings are too short for, and on undefined scores."""
     deepest = counted.deepest_ranking
-    if not is_text and any((parse(name).cutoff or 0) > deepest for name in num_scored):
+    if not is_text and any(is_cut_short(parse(name), deepest) for name in num_scored):
         yield f"* the run has at most {_quantity(deepest, 'document')} per query"
     yield from _shallow_notes(counted, num_scored)
     num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0

@@ -8,7 +8,7 @@ from beir_eval.display.document import Document, Shown
 from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import NotEvaluatedError, check_choice
 from beir_eval.evaluation.coverage import warnings_on
-from beir_eval.evaluation.notes import notes_on
+from beir_eval.evaluation.notes import is_cut_short, notes_on
 from beir_eval.evaluation.tables import result_text
 from beir_eval.measures import TOOLS, MeasureLike, parse, spelled
 from beir_eval.measures.names import name_among
@@ -108,7 +108,7 @@ class Summary(Shown):
         }
 
     def label(self, name: str) -> str:
-        """Return the name of a measure, with a ``*`` if no ranking reaches its cutoff.
+        """Return the name of a measure, with a ``*`` if rankings are too short for it.
 
         Args:
             name: the name of a measure, in any spelling that ``parse`` reads, or of a custom one;
@@ -122,13 +122,13 @@ class Summary(Shown):
         measure = None if is_custom else parse(name)
         if measure is None or self.counted is None:
             return name
-        is_beyond = (measure.cutoff or 0) > self.counted.deepest_ranking
-        return f"{name} *" if is_beyond else name
+        return f"{name} *" if is_cut_short(measure, self.counted.deepest_ranking) else name
 
     def to_table(self) -> Table:
         """Return a table of the means and of the number of queries that each is taken over.
 
-        A ``*`` marks cutoffs that no ranking reaches.
+        A ``*`` marks measures that all rankings are too short for: cutoffs beyond the longest, or
+        no cutoff and fewer than 100 documents.
         """
         header, scored = ("measure", self.name, "queries"), self.num_scored
         rows = [
