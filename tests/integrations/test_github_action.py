@@ -120,6 +120,24 @@ def test_text_of_runs_stays_in_the_fenced_block(run_action, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_name_is_no_workflow_command_in_the_log(run_action, tmp_path):
+    forged = "::error::the gate has passed ##[group]x"
+    evaluate(demo.FOLDER, GOOD, name=forged).save(tmp_path / "main.json.gz")
+    first_words = set()
+    for _ in range(2):
+        process = run_action(BEIR_EVAL_RUN=str(POOR), GITHUB_ACTIONS="true")
+        first, *printed, last = process.stdout.splitlines()
+        assert any(line.startswith("::error::") for line in printed)
+        word = re.fullmatch(r"::stop-commands::([0-9a-f]{32})", first)[1]
+        assert last == f"::{word}::"
+        assert not any(word in line for line in printed)
+        first_words.add(first)
+    assert len(first_words) == 2
+    assert "stop-commands" not in (tmp_path / "beir-eval/comment.md").read_text()
+    assert "stop-commands" not in run_action(BEIR_EVAL_RUN=str(POOR)).stdout
+
+
+@pytest.mark.slow
 def test_files_that_cannot_be_read_are_not_decidable_and_the_comment_has_the_error(
     run_action, tmp_path
 ):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 from contextlib import suppress
@@ -114,7 +115,8 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     Args:
         environment: ``BEIR_EVAL_QRELS``, ``_RUN``, ``_BASELINE``, ``_MEASURES`` (separated by
             blanks), ``_NON_INFERIOR`` (true or false), ``_MARGIN``, ``_TITLE`` and ``_OUT``, and
-            what GitHub sets: ``GITHUB_EVENT_PATH``, ``GITHUB_STEP_SUMMARY``, ``GITHUB_OUTPUT``.
+            what GitHub sets: ``GITHUB_ACTIONS``, ``GITHUB_EVENT_PATH``, ``GITHUB_STEP_SUMMARY`` and
+            ``GITHUB_OUTPUT``.
 
     Returns:
         0 if the gate passed or there is no baseline, 1 if it failed, 2 if it could not decide or
@@ -127,13 +129,27 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         return 2
     settings.folder.mkdir(parents=True, exist_ok=True)
     outcome, code, printed = _compare(settings)
-    sys.stdout.write(printed)
+    sys.stdout.write(_without_commands(printed, environment))
     comment = _comment(settings.title, outcome, printed, _commit(environment))
     write_atomically(settings.folder / "comment.md", comment.encode())
     _append(environment.get("GITHUB_STEP_SUMMARY"), comment)
     # The outcome is one of our own words: no text of a file can add another output.
     _append(environment.get("GITHUB_OUTPUT"), f"outcome={outcome}\n")
     return code
+
+
+def _without_commands(printed: str, environment: Mapping[str, str]) -> str:
+    """Return a text for the log of a step, in which GitHub looks for no workflow commands.
+
+    The name of a system could be ``::error::`` or ``##[error]`` with any words. Between the two
+    lines around it, GitHub obeys nothing but the second one, whose word nobody can guess:
+    https://docs.github.com/actions/reference/workflow-commands-for-github-actions, "Stopping and
+    starting workflow commands".
+    """
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return printed
+    word = secrets.token_hex(16)
+    return f"::stop-commands::{word}\n{printed.rstrip()}\n::{word}::\n"
 
 
 def _compare(settings: _Settings) -> tuple[str, int, str]:
