@@ -284,9 +284,9 @@ def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
             highest are given.
 
     >>> judged_share_text({"bm25": {1: 1.0, 10: 0.996, 100: 0.52}})
-    'judged in the top 1 / 10 / 100: 100 / >99 / 52%'
+    'documents judged in the top 1 / 10 / 100: 100 / >99 / 52%'
     >>> judged_share_text({"a": {10: 0.97}, "b": {10: 0.88}, "c": {10: 0.9}})
-    'judged in the top 10: 88 to 97%'
+    'documents judged in the top 10: 88 to 97%'
     """
     depths = [
         k
@@ -312,7 +312,7 @@ def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
         values = f"{' / '.join(ranges)}%"
     if depths == [0]:
         return f"judged of all retrieved documents: {values}"
-    return f"judged in the top {' / '.join(map(str, depths))}: {values}"
+    return f"documents judged in the top {' / '.join(map(str, depths))}: {values}"
 
 
 def _share_text(share: float) -> str:
