@@ -370,6 +370,17 @@ def run_in_a_process(*arguments, **environment):
     )
 
 
+@pytest.mark.parametrize(
+    "arguments", [("evaluate", "--help"), ("evaluate",), ("ledger", "add", "--nonsense")]
+)
+def test_the_module_explains_its_commands_as_the_script_does(arguments):
+    result = run_in_a_process(*arguments)
+    assert result.returncode == (0 if "--help" in arguments else 2)
+    command = " ".join(argument for argument in arguments if argument[0] != "-")
+    assert f"Usage: python -m beir_eval {command} " in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_the_output_of_a_process_is_not_wrapped(files):
     result = run_in_a_process("evaluate", files / "qrels.trec", files / "half.trec", COLUMNS="20")
     assert result.returncode == 0

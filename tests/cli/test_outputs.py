@@ -49,20 +49,6 @@ def test_the_ending_names_the_format_or_the_format_is_stated(folder):
     assert gzip.decompress((folder / "d.csv.gz").read_bytes()) == (folder / "a.csv").read_bytes()
 
 
-def test_markdown_and_junit_name_options_as_the_terminal_does(folder):
-    half = folder / "half.trec"
-    half.write_text("".join(line for line in BM25.open() if int(line[1:3]) % 2))
-    gate = ["--gate", "MRR", "--allow-missing"]
-    outputs = ["-o", "c.md", "-o", "c.xml"]
-    compared = run("compare", demo.FOLDER, BM25, half, "-m", "MRR", *gate, *outputs)
-    evaluated = run("evaluate", demo.FOLDER, half, "-m", "MRR", "-o", "e.md")
-    assert (compared.exit_code, evaluated.exit_code) == (1, 0), compared.output + evaluated.output
-    for name in ("c.md", "c.xml", "e.md"):
-        text = (folder / name).read_text()
-        assert "(--missing zero, the default)" in text
-        assert "missing='" not in text
-
-
 def test_options_of_latex_tables_need_one(folder):
     for command in ("evaluate", "compare"):
         for options in (["--percent"], ["--digits", "1"], ["--percent", "-o", "a.md"]):

@@ -29,6 +29,13 @@ def test_a_significant_difference_below_the_margin_says_that_it_is_smaller():
     base, better = scores_apart(0.2)
     comparison = compare([made(base, "A"), made(better, "B")], baseline="A", margin=0.5, draws=500)
     assert headline(comparison).text == "nDCG@10: B is better than A by less than 0.5"
+    [difference] = comparison.differences
+    margin = (difference.difference + difference.high) / 2
+    results = [made(base, "A"), made(better, "B")]
+    comparison = compare(results, baseline="A", margin=margin, draws=500)
+    text = f"B is better than A by less than {margin:g} (estimated)"
+    assert headline(comparison).text == f"nDCG@10: {text}"
+    assert f"better by less than {margin:g} (estimated)" in comparison.to_markdown()
 
 
 def test_many_systems_with_one_verdict_are_counted():

@@ -89,10 +89,22 @@ def test_of_all_pairs_the_higher_mean_stands_first_and_no_number_depends_on_the_
 
 def test_above_ten_systems_the_marks_are_ranks():
     means = {f"system {index}": 0.9 if index < 6 else 0.1 for index in range(11)}
-    rows = compared(means).to_table().rows
+    comparison = compared(means)
+    rows = comparison.to_table().rows
     assert [str(row[0]).split()[0] for row in rows] == [str(rank) for rank in range(1, 12)]
     assert {row[1].mark for row in rows[:6]} == {">7-11"}
     assert not rows[-1][1].mark
+    # A note of the method, which the document leaves out where a column has these words.
+    assert "The ranks behind a mean name the systems that it is better than." in (
+        comparison.to_latex()
+    )
+    assert "letters" not in comparison.to_latex() + comparison.to_markdown()
+
+
+@pytest.mark.parametrize("num_systems", [2, 3, 9, 11])
+def test_what_p_accounts_for_is_said_once(num_systems):
+    means = {f"system {index}": 0.3 + 0.05 * index for index in range(num_systems)}
+    assert compared(means).to_markdown().count("accounts for the sampling of") == 1
 
 
 # The verdict and the sentences

@@ -8,7 +8,8 @@ import warnings
 import polars as pl
 import pytest
 
-from beir_eval import BeirEvalWarning, Evaluator, compare_runs, evaluate, read_run
+from beir_eval import BeirEvalWarning, Evaluator, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.datasets import demo
 from beir_eval.evaluation.suspicions.suspicion import REMEDIES, SuspicionCode
 from beir_eval.validation import validate
 
@@ -275,6 +276,23 @@ def test_a_question_that_is_asked_again_and_again_is_named_and_one_in_other_word
         for query, docs in run.items()
     }
     assert codes_of(qrels, others) == []
+
+
+@pytest.mark.parametrize("run", demo.RUNS)
+def test_rankings_that_do_not_fit_their_queries_are_named_where_topics_are_near_too(run):
+    qrels, right = read_qrels(demo.FOLDER), read_run(run)
+    ids, rankings = list(right.query_ids), list(right.as_dict().values())
+    num_named = 0
+    for seed in range(10):
+        generator = random.Random(seed)
+        exchanged = dict(zip(ids, generator.sample(rankings, len(ids)), strict=True))
+        num_named += "rankings-of-other-queries" in codes_of(qrels, exchanged)
+        in_no_order = {
+            query: {doc: generator.random() for doc in docs}
+            for query, docs in zip(ids, rankings, strict=True)
+        }
+        assert codes_of(qrels, in_no_order) == []
+    assert num_named >= 7
 
 
 def test_a_conversation_may_begin_with_the_answer_before():

@@ -220,7 +220,9 @@ class _Command(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the arguments and options for the first line of the help."""
-        name = ctx.command_path.partition(" ")[2]
+        # The path begins with the program, which has blanks in "python -m beir_eval".
+        program = ctx.find_root().command_path
+        name = ctx.command_path.removeprefix(program).strip()
         return [*filter(None, [COMMANDS[name][1]]), "[OPTIONS]"]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -13,13 +13,7 @@ import typer
 from pydantic import TypeAdapter
 from rich.text import Text
 
-from beir_eval.cli.console import (
-    OPTIONS,
-    console,
-    print_table,
-    print_warnings,
-    with_options,
-)
+from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.cli.option_sets import COMMON, LatexOptions
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem, plain_name
@@ -55,9 +49,6 @@ _ENDINGS = {
     ".xml": "xml",
     ".parquet": "parquet",
 }
-
-#: Formats whose sentences name options, as the terminal does.
-_READ_BY_PEOPLE = frozenset({"md", "xml"})
 
 
 class OutputFormats:
@@ -159,10 +150,7 @@ class Outputs:
         """
         for name, make_text in texts.items():
             for file in self.beside(beside, name) if beside else self[name]:
-                text = make_text().rstrip()
-                if name in _READ_BY_PEOPLE:
-                    text = with_options(text, OPTIONS)
-                write_atomically(file, f"{text}\n".encode())
+                write_atomically(file, f"{make_text().rstrip()}\n".encode())
 
 
 def sibling(path: Path, extra: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.verdict_sentences import measure_text
+from beir_eval.comparison.verdict_sentences import measure_text, smaller_text
 from beir_eval.display.document import Sentence
 
 if TYPE_CHECKING:
@@ -146,13 +146,7 @@ def _phrase(difference: PairDifference, margin: float) -> str:
         return f"equal to {against} within {margin:g}"
     if difference.verdict == "undecided":
         return f"undecided against {against} (no significant difference)"
-    smaller = f" by less than {margin:g}" if _is_small(difference, margin) else ""
-    return f"{difference.verdict} than {against}{smaller}"
-
-
-def _is_small(difference: PairDifference, margin: float) -> bool:
-    """Return whether a significant difference is smaller than the smallest that matters."""
-    return difference.verdict in ("better", "worse") and abs(difference.difference) < margin
+    return f"{difference.verdict} than {against}{smaller_text(difference, margin)}"
 
 
 def _verdicts_on_pairs(

@@ -13,7 +13,6 @@ from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.tables import (
     evidence_table,
-    has_letters,
     in_shown_order,
     pair_label,
     shown_differences,
@@ -28,13 +27,14 @@ from beir_eval.comparison.unjudged.tables import (
     unjudged_table,
 )
 from beir_eval.comparison.verdict_sentences import (
-    LETTERS_NOTE,
     MARKS_NOTE,
     are_simultaneous,
     changed_on_common_queries,
     difference_sentence,
+    has_letters,
     interval_cell_text,
     left_out_notes,
+    letters_note,
     measure_text,
     not_excluded_texts,
     p_text,
@@ -170,7 +170,12 @@ def _details(
         yield _compact(heading, [table])
     yield Document(heading="What the p-value covers", tables=[comparison.chance_table])
     # Verdicts are words in these tables, in place of marks; letters are explained below them.
-    hidden = {*shown, MARKS_NOTE, LETTERS_NOTE}
+    hidden = {*shown, MARKS_NOTE, letters_note(comparison)}
+    for note, shown_note in zip(
+        chance_notes(comparison), chance_notes(comparison, "Significance"), strict=True
+    ):
+        if shown_note in hidden:
+            hidden.add(note)
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 
@@ -466,13 +471,15 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             sizes.append(f"{_detectable_text(known)}{on}")
             depending = depending or (" (depending on the pair)" if len(known) > 1 else "")
     if sizes:
-        notes = [pair.power_note for pair in undecided if pair.detectable is None]
-        has_reason = all("too few" in note for note in notes)
-        reason = ", because these differ on too few queries" if has_reason else ""
-        others = f" (not known for {len(notes)} of the {len(undecided)} undecided pairs{reason})"
+        unknown = [pair for pair in undecided if pair.detectable is None]
+        # The note of such a pair begins with how many differ.
+        have_reason = all(pair.power_note.startswith(f"{pair.num_differing} ") for pair in unknown)
+        reason = f", because these differ on too few {unit}" if have_reason else ""
+        of_all = f"{len(unknown)} of the {len(undecided)} undecided pairs"
+        others = f"; it is not known for {of_all}{reason}"
         yield (
             f"The smallest true difference detected 80% of the time is about {', '.join(sizes)}"
-            f"{depending}{others * bool(notes)}"
+            f"{depending}{others * bool(unknown)}"
         )
 
 

@@ -13,8 +13,10 @@ from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
     detectable_text,
+    has_letters,
     interval_cell_text,
     interval_heading,
+    letters_note,
     mean_interval_text,
     p_text,
     queries_text,
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 _LETTERS = string.ascii_lowercase
-#: Up to so many systems have letters, more have ranks.
-_MOST_LETTERS = 10
 
 
 def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
@@ -131,11 +131,6 @@ def letter_of(comparison: Comparison, system: str) -> str:
     """Return the letter of a system in the order shown; its rank if there are more than ten."""
     index = in_shown_order(comparison).index(system)
     return letter_at(index) if has_letters(comparison) else str(index + 1)
-
-
-def has_letters(comparison: Comparison) -> bool:
-    """Return whether tables of all pairs name systems by letters: else, by ranks."""
-    return len(comparison.systems) <= _MOST_LETTERS
 
 
 def pair_label(comparison: Comparison, system: str, against: str) -> str:
@@ -326,7 +321,7 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
     num_comparisons = comparison.num_comparisons
     correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
     marks = (
-        "Letters name the systems that a system is better than."
+        f"{letters_note(comparison).capitalize()}."
         if comparison.baseline is None
         else f"▲ better, ▼ worse than {comparison.baseline}, "
         f"= equal within {scores.difference_text(settings.margin)}; no mark: undecided."

@@ -23,13 +23,25 @@ _MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
 MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equal within the margin"
-LETTERS_NOTE = "the letters behind a mean name the systems that it is better than"
+#: Up to so many systems have letters, more have ranks.
+_MOST_LETTERS = 10
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
 NO_INTERVAL = "no interval: identical scores"
 #: The text for a value that is None.
 UNKNOWN = "?"
+
+
+def smaller_text(difference: PairDifference, margin: float) -> str:
+    """Return that a significant difference is below the smallest that matters; "" if it is not.
+
+    It is estimated to be so if its interval has larger ones.
+    """
+    if difference.verdict not in ("better", "worse") or abs(difference.difference) >= margin:
+        return ""
+    is_shown = max(abs(difference.low), abs(difference.high)) < margin
+    return f" by less than {margin:g}{'' if is_shown else ' (estimated)'}"
 
 
 def difference_sentence(difference: Difference, margin: float, *, power: bool = True) -> str:
@@ -52,8 +64,7 @@ def difference_sentence(difference: Difference, margin: float, *, power: bool = 
             unit = "queries" if difference.num_clusters is None else "clusters"
             p_alone = p_text(difference.p_queries)
             evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
-        if verdict != "undecided" and abs(difference.difference) < margin:
-            verdict += f" by less than {margin:g}"
+        verdict += smaller_text(difference, margin)
     if difference.num_differing:
         ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
     else:
@@ -347,9 +358,20 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     )
     yield from interval_notes(settings, num_comparisons)
     yield from chance_notes(comparison)
-    yield LETTERS_NOTE if comparison.baseline is None else MARKS_NOTE
+    yield letters_note(comparison) if comparison.baseline is None else MARKS_NOTE
     yield from common_notes(comparison)
     yield from further_notes(comparison)
+
+
+def has_letters(comparison: Comparison) -> bool:
+    """Return whether tables of all pairs name systems by letters: else, by ranks."""
+    return len(comparison.systems) <= _MOST_LETTERS
+
+
+def letters_note(comparison: Comparison) -> str:
+    """Return what stands behind the means where all pairs are compared."""
+    marks = "letters" if has_letters(comparison) else "ranks"
+    return f"the {marks} behind a mean name the systems that it is better than"
 
 
 def common_notes(comparison: Comparison) -> Iterator[str]:

@@ -207,7 +207,7 @@ def to_latex(
     table = means_table(results, measures=measures, scores=scores)
     caption += scores.remark()
     if any(heading.endswith("*") for heading in _headings(table)):
-        caption += " *: the run has fewer documents per query than the cutoff."
+        caption += " *: all rankings end before the cutoff (without one, before rank 100)."
     caption += ranks_caption(results[0])
     warnings = [*shared_warnings(results), *depth_notes(results, measures)]
     return warnings_latex(warnings) + latex_table(table, caption=caption, label="tab:means")

@@ -165,7 +165,7 @@ def test_t_has_as_many_decimals_as_tell_it_from_the_value_that_decides(t, critic
 def test_a_decided_difference_below_the_margin_is_better_by_less_than_it(tmp_path):
     ledger = new_ledger(tmp_path, margin=0.05)
     look = ledger.record(with_hash(BASELINE + 0.02, "small"))
-    assert "better by less than 0.05" in str(look)
+    assert "better by less than 0.05 (estimated)" in str(look)
     assert look.verdict == "better"
 
 

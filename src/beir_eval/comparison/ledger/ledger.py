@@ -92,7 +92,8 @@ class Ledger(Shown):
         reserve: the share of alpha kept for looks after the planned ones; they are refused if it is
             0.
         margin: the smallest difference that you consider meaningful, in the unit of the measure; a
-            smaller one that is decided is shown as "better by less than 0.01".
+            smaller one that is decided is shown as "better by less than 0.01
+            (estimated)".
         alpha: the level of all looks together.
         alternative: "two-sided", or "greater": only "better" can be decided, sooner.
         draws: the number of random sign vectors.

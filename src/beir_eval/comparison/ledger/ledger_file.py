@@ -180,9 +180,10 @@ class Look(BaseModel):
 
     @property
     def verdict_text(self) -> str:
-        """The verdict, and whether the difference is below the margin."""
+        """The verdict, and whether the estimate of the difference is below the margin."""
         is_small = self.verdict != "undecided" and abs(self.difference) < self.margin
-        return f"{self.verdict} by less than {self.margin:g}" if is_small else self.verdict
+        smaller = f" by less than {self.margin:g} (estimated)" if is_small else ""
+        return f"{self.verdict}{smaller}"
 
     @property
     def t_text(self) -> str:

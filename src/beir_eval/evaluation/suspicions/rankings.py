@@ -42,9 +42,13 @@ _MOST_COMPARED, _FEWEST_COMPARED = 20_000, 30
 #: The share of rankings that the right query may fit best if they were exchanged, and how well it
 #: may fit compared with the best query.
 _OWN_FITS, _LITTLE = 0.05, 0.25
-#: How many times more often the first documents are relevant for a query than later ones, and how
-#: many times better a query fits than it does by chance.
-_TIMES_MORE_FIRST, _TIMES_BETTER = 2.0, 1.5
+#: How many times more often the first documents are relevant for a query than later ones; and by
+#: how many standard deviations queries fit better than those of mixed rankings, of which so many
+#: sets are made.
+_TIMES_MORE_FIRST, _DEVIATIONS, _MOST_MIXED = 2.0, 4.0, 20
+#: How many times more relevant documents rankings hold at most that do not fit their queries, and
+#: at least if they do; and how many of these may be relevant for several queries.
+_AS_EXCHANGED, _FITS_ITS_QUERY, _MOST_SHARED = 1.5, 5.0, 0.5
 #: The share of judgements with grade 0 in a pool, and how many judged documents of most rankings
 #: make a single one without any suspicious.
 _LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
@@ -122,11 +126,60 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     ):
         yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
         return
+    exchanged = _as_if_exchanged(len(qrels), rows_of, tops)
+    if exchanged and _is_of_a_query(rows_of, list(tops.values()), float(best.sum())):
+        num_own, num_expected = exchanged
+        yield Suspicion(
+            code="rankings-of-other-queries",
+            fact=(
+                f"rankings do not fit their queries: the first {TOP} documents of {len(tops):,} "
+                f"hold {num_own:,} relevant for their own query, and would hold {num_expected:.0f} "
+                "if the rankings were exchanged at random"
+            ),
+            count=num_failed,
+            total=len(tops),
+        )
+        return
     if shifted := _shifted(qrels, fits, dict(zip(tops, own.tolist(), strict=True))):
         num_shifted, which = shifted
         if num_shifted >= least:
             what = f"the query {which} theirs, and not their own"
             yield _belongs_to_others(num_shifted, len(tops), what)
+
+
+def _as_if_exchanged(
+    num_queries: int, rows_of: Mapping[str, Sequence[int]], tops: Mapping[int, Sequence[str]]
+) -> tuple[int, float] | None:
+    """Return how many relevant documents rankings hold, and would hold of exchanged rankings.
+
+    It is none if they hold clearly more, if that cannot be shown of so few, or if queries share
+    their relevant documents, so that the ranking of one is as good for another.
+
+    Args:
+        num_queries: the number of judged queries.
+        rows_of: {document: the queries that it is relevant for, as indices}.
+        tops: {query: the first documents of its ranking}.
+    """
+    num_own, num_of_others, num_shared = 0, 0, 0
+    for row, doc_ids in tops.items():
+        for doc_id in doc_ids:
+            rows = rows_of.get(doc_id, ())
+            is_own = row in rows
+            num_own += is_own
+            num_of_others += len(rows) - is_own
+            num_shared += len(rows) > 1
+    num_relevant = sum(doc_id in rows_of for doc_ids in tops.values() for doc_id in doc_ids)
+    expected = num_of_others / max(num_queries - 1, 1)
+    if num_own > _AS_EXCHANGED * expected or num_shared > _MOST_SHARED * num_relevant:
+        return None
+    if _log_chance_of_at_most(num_own, _FITS_ITS_QUERY * expected) > _LOG_CHANCE:
+        return None
+    return num_own, expected
+
+
+def _log_chance_of_at_most(count: int, mean: float) -> float:
+    """Return Chernoff's bound on the probability that a Poisson variable is so small, as a log."""
+    return count - mean - (count * np.log(count / mean) if count else 0.0) if count < mean else 0.0
 
 
 def _shifted(
@@ -233,16 +286,28 @@ def _is_of_a_query(
     )
     if first >= _TIMES_MORE_FIRST * last:
         return True
-    mixed = [
-        [
-            other[rank]
-            for rank in range(len(doc_ids))
-            if rank < len(other := tops[(index + rank) % len(tops)])
-        ]
-        for index, doc_ids in enumerate(tops)
+    by_chance = [
+        _best_fits(rows_of, [_mixed(tops, index, step) for index in range(len(tops))])
+        for step in range(1, min(len(tops), _MOST_MIXED + 1))
     ]
-    by_chance = sum(max(_fits(rows_of, doc_ids).values(), default=0.0) for doc_ids in mixed)
-    return best >= _TIMES_BETTER * by_chance
+    return best >= float(np.mean(by_chance) + _DEVIATIONS * np.std(by_chance, ddof=1))
+
+
+def _mixed(tops: Sequence[Sequence[str]], index: int, step: int) -> list[str]:
+    """Return a ranking of the documents of different rankings, each at its rank.
+
+    Args:
+        tops: the first documents of each ranking, best first.
+        index: the ranking that the first document is of.
+        step: how many rankings further on each next document is of.
+    """
+    others = [tops[(index + rank * step) % len(tops)] for rank in range(len(tops[index]))]
+    return [other[rank] for rank, other in enumerate(others) if rank < len(other)]
+
+
+def _best_fits(rows_of: Mapping[str, Sequence[int]], tops: Iterable[Sequence[str]]) -> float:
+    """Return the sum over rankings of how well the query fits that fits best."""
+    return sum(max(_fits(rows_of, doc_ids).values(), default=0.0) for doc_ids in tops)
 
 
 def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
