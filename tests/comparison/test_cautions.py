@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval import compare_runs, write_report
+from beir_eval import EvaluationResult, compare, compare_runs, write_report
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.evaluation import tables
 
@@ -119,13 +119,37 @@ def test_a_system_whose_mean_depends_on_the_order_of_equal_scores_is_named():
 
 def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
     runs = {"bm25": dict.fromkeys(QRELS, ranking(10)), "dense": dict.fromkeys(QRELS, ranking(10))}
-    runs["dense"] = [runs["dense"], dict(runs["dense"])]
+    runs["dense"] = [runs["dense"], dict(runs["dense"]) | {"q00": ranking(9)}]
     [sentence] = cautions(runs, "MRR@10")
     for words in ("bm25 has one run", "repeats of dense", "do not cover", "with deterministic="):
         assert words in sentence
     deterministic = compare_runs(QRELS, runs, "MRR@10", deterministic=["bm25"])
     assert cautions_on(deterministic) == []
     assert cautions(dict.fromkeys(("a", "b"), runs["bm25"]), "MRR@10") == []
+
+
+def test_repeats_that_are_all_the_same_are_named_unless_they_cannot_differ():
+    run = dict.fromkeys(QRELS, ranking(10))
+    other = run | {"q00": ranking(9)}
+    runs = {"a": [run, other], "same": [run, dict(run)]}
+    [sentence] = cautions(runs, "MRR@10")
+    assert sentence.startswith("all repeats of same have the same scores on every query")
+    comparison = compare_runs(QRELS, runs, "MRR@10", deterministic=["same"])
+    assert cautions_on(comparison) == []
+    assert cautions({"a": [run, other], "b": [other, run]}, "MRR@10") == []
+
+
+def test_scores_that_one_system_lacks_are_counted():
+    whole = {query: 0.1 * number for number, query in enumerate(QRELS)}
+    lacking = whole | dict.fromkeys(["q03", "q04"], float("nan"))
+    results = [
+        EvaluationResult.from_scores(name, {"faith": scores}, bounds=(0, 2), higher_is_better=True)
+        for name, scores in (("whole", whole), ("lacking", lacking))
+    ]
+    sentence = "faith is undefined for some of the 12 queries (2 of lacking), and these are left"
+    assert sentence in str(compare(results))
+    both = [results[1], results[1].model_copy(update={"name": "other"})]
+    assert "undefined for some" not in str(compare(both))
 
 
 def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):

@@ -364,6 +364,24 @@ def test_results_of_different_settings_or_qrels_are_refused():
         compare([first, second], on="intersection")
 
 
+@pytest.mark.parametrize(
+    ("grades", "words"),
+    [
+        ({"a": 2}, "highest grade 1 and 2"),
+        ({"a": 0}, "queries without a relevant document 0 and 1"),
+        ({"z": -1}, "judgements below 0 0 and 1"),
+    ],
+)
+def test_results_that_counted_other_judgements_of_the_same_queries_are_refused(grades, words):
+    qrels = {f"q{number}": {"a": 1} for number in range(3)}
+    run = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    first = evaluate(qrels, run, "MRR", name="one")
+    changed = qrels | {"q1": {"a": 1} | grades}
+    second = evaluate(changed, run, "MRR", name="two")
+    with pytest.raises(ResultError, match=re.escape(f"on different qrels ({words})")):
+        compare([first, second])
+
+
 def test_measures_are_those_that_all_results_have_and_that_have_a_mean():
     qrels, run = qrels_for(3), ranked([1, 2, 3])
     first = evaluate(qrels, run, ["MRR", "num_ret", "MAP"], name="one")

@@ -384,6 +384,35 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
                 "the same judgements"
             )
             raise ResultError(msg)
+        if differing := _differing_judgements(first, result):
+            msg = (
+                f"{first_name!r} and {name!r} were evaluated on different qrels ({differing}); "
+                "evaluate both on the same judgements"
+            )
+            raise ResultError(msg)
+
+
+def _differing_judgements(first: EvaluationResult, second: EvaluationResult) -> str:
+    """Return what two results counted in the judgements of the same queries differs; "" if nothing.
+
+    Without the hashes of the qrels this is all that is known of them.
+    """
+    ours, theirs = first.counted, second.counted
+    if ours is None or theirs is None or ours.text or theirs.text:
+        return ""
+    if set(first.query_ids) != set(second.query_ids):
+        return ""
+    counts = {
+        "highest grade": (f"{ours.max_grade:g}", f"{theirs.max_grade:g}"),
+        "judgements below 0": (ours.negative_judgements, theirs.negative_judgements),
+        "queries without a relevant document": (
+            len(ours.queries_without_relevant),
+            len(theirs.queries_without_relevant),
+        ),
+    }
+    return ", ".join(
+        f"{name} {one} and {other}" for name, (one, other) in counts.items() if one != other
+    )
 
 
 def _measures_to_compare(

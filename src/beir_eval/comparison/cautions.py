@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.comparison.records import TESTS_OVER_REPEATS
 from beir_eval.comparison.ties import widest_ties
@@ -31,10 +33,11 @@ _LARGE_SHARE = 0.1
 def cautions_on(comparison: Comparison) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
-    They are about queries without relevant documents, repeats of some systems only, systems of
-    which every document is judged, rankings of different depths, judged shares that differ much,
-    ties that decide scores, and verdicts that unjudged documents could change although most
-    documents are judged. Without the results and the runs, little is known.
+    They are about queries without relevant documents or without a score of a system, repeats of
+    some systems only or all the same, systems of which every document is judged, rankings of
+    different depths, judged shares that differ much, ties that decide scores, and verdicts that
+    unjudged documents could change although most documents are judged. Without the results and the
+    runs, little is known.
     """
     # Rankings without their unjudged documents are shorter too; so are the first few of a ranking,
     # which may all be judged.
@@ -47,7 +50,9 @@ def cautions_on(comparison: Comparison) -> list[str]:
     return [
         *_on_without_effect(comparison),
         *_without_relevant(comparison),
+        *_undefined_scores(comparison),
         *_repeats_cautions(comparison),
+        *_equal_repeats(comparison),
         *depths,
         *shares,
         *_tie_cautions(comparison),
@@ -86,6 +91,22 @@ def _without_relevant(comparison: Comparison) -> Iterator[str]:
         )
 
 
+def _undefined_scores(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence for each measure that is undefined for more queries of some systems."""
+    for measure in comparison.measures:
+        counts = np.isnan(comparison.scores[measure].array).sum(axis=1).tolist()
+        named = [
+            f"{count:,} of {system}"
+            for system, count in zip(comparison.systems, counts, strict=True)
+            if count > min(counts)
+        ]
+        if named:
+            yield (
+                f"{measure} is undefined for some of the {len(comparison.query_ids):,} queries "
+                f"({_listed(named)}), and these are left out of all systems"
+            )
+
+
 def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on systems with one run, because of which repeats of others are averaged."""
     settings = comparison.settings
@@ -104,6 +125,26 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
             f"{_listed(single)} {has}, so the repeats of {_listed(others)} are averaged and the "
             "verdicts do not cover their noise. If further runs would be the same, name the system "
             "with deterministic="
+        )
+
+
+def _equal_repeats(comparison: Comparison) -> Iterator[str]:
+    """Yield a sentence on systems of which all repeats are the same, as of one seed."""
+    equal = [
+        system
+        for system, repeats in comparison.results.items()
+        if len(repeats) > 1
+        and system not in comparison.settings.deterministic
+        and all(
+            (repeat.query_ids, repeat.values) == (repeats[0].query_ids, repeats[0].values)
+            for repeat in repeats
+        )
+    ]
+    if equal:
+        yield (
+            f"all repeats of {_listed(equal)} have the same scores on every query, so they show no "
+            "noise: were they made with one seed? If repeats cannot differ, name the system with "
+            "deterministic="
         )
 
 

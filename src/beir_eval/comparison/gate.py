@@ -894,7 +894,9 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         AssertionError: the result fails. The message has the warnings, the evidence, and up to five
             queries that lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
-            different qrels. Different qrels are noticed only in results with ``fingerprint=True``.
+            different qrels. Different qrels are noticed in results with ``fingerprint=True``, in
+            others only if their highest grade or number of queries without a relevant document
+            differs.
         FileFormatError, OSError: a file is damaged, or cannot be read.
         QueryMismatchError: the results have different queries.
         NotEvaluatedError: a result does not hold the measure.

@@ -504,7 +504,8 @@ def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
             continue
         pairs = [pair for pair, _ in texts]
         differ = any(pair.num_differing for pair in pairs)
-        reason = "few queries differ" if differ else "no query differs"
+        unit = "queries" if pairs[0].num_clusters is None else "clusters"
+        reason = f"few {unit} differ" if differ else "no query differs"
         if len({text for _, text in texts}) == 1:
             names = [f"{pair.system} vs {pair.against}" for pair in pairs]
             named = f", {join_names(names)}" if comparison.num_comparisons > 1 else ""
