@@ -393,9 +393,9 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
 
 
 def _differing_judgements(first: EvaluationResult, second: EvaluationResult) -> str:
-    """Return what two results counted in the judgements of the same queries differs; "" if nothing.
+    """Return how the judgements of two results on the same queries differ, by what was counted.
 
-    Without the hashes of the qrels this is all that is known of them.
+    Without the hashes of the qrels this is all that is known of them; "" if nothing differs.
     """
     ours, theirs = first.counted, second.counted
     if ours is None or theirs is None or ours.text or theirs.text:
@@ -411,7 +411,9 @@ def _differing_judgements(first: EvaluationResult, second: EvaluationResult) -> 
         ),
     }
     return ", ".join(
-        f"{name} {one} and {other}" for name, (one, other) in counts.items() if one != other
+        f"{name} {ours_counted} and {theirs_counted}"
+        for name, (ours_counted, theirs_counted) in counts.items()
+        if ours_counted != theirs_counted
     )
 
 
