@@ -560,8 +560,8 @@ def outcome_of(right: Any, wrong: Any) -> str:
 
 
 def _without_counts(warning: str) -> str:
-    """Return a warning without the numbers at its beginning, which are counts of judgements."""
-    return re.sub(r"^warning: [\d,]+ of [\d,]+ passages", "warning: passages", warning)
+    """Return a warning without its counts of judgements."""
+    return re.sub(r"[\d,]+ of [\d,]+ judgements", "judgements", warning)
 
 
 def look(only: Sequence[str] = ()) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:

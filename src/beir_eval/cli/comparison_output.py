@@ -15,7 +15,7 @@ from beir_eval.comparison.gate_output import (
 )
 from beir_eval.comparison.overview import shows_all_pairs
 from beir_eval.core.files import plain_name
-from beir_eval.display.document import joined, markdown_of
+from beir_eval.display.document import joined, markdown_of, section_markdown
 from beir_eval.display.tables import csv_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def print_gate(checks: Sequence[GateCheck], differences: Sequence[Difference] = 
 def markdown_summary(comparison: Comparison, *further: SlicedComparison | CheckpointCurve) -> str:
     """Return the gate, the comparison, its slices and checkpoints as Markdown."""
     _, *others = joined(result.document() for result in (comparison, *further))
-    return "\n".join([f"## Comparison\n\n{comparison.to_markdown()}", *map(markdown_of, [others])])
+    return f"{section_markdown('Comparison', comparison.to_markdown())}\n{markdown_of(others)}"
 
 
 def documents_text(

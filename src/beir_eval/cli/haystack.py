@@ -59,6 +59,7 @@ from beir_eval.comparison.records import (
     ComparisonSettings,
 )
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.display.document import section_markdown
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
@@ -647,7 +648,8 @@ def _write(
             gate = f"{gate_document(checks).titled_markdown()}\n" if checks else ""
             return f"{gate}{to_markdown(results)}{of_stages}"
         summary = markdown_summary(comparison)
-        return f"{summary}\n## Means on all measures\n\n{to_markdown(results)}{of_stages}"
+        means = section_markdown("Means on all measures", to_markdown(results))
+        return f"{summary}\n{means}{of_stages}"
 
     write_data(results, outputs)
     outputs.write(

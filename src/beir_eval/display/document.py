@@ -112,11 +112,16 @@ def joined(documents: Iterable[Document]) -> list[Document]:
 def markdown_of(documents: Iterable[Document]) -> str:
     """Return documents that follow each other as Markdown, each below its heading if it has one."""
     return "\n".join(
-        f"## {markdown_text(document.heading)}\n\n{document.markdown()}"
+        section_markdown(document.heading, document.markdown())
         if document.heading
         else document.markdown()
         for document in joined(documents)
     )
+
+
+def section_markdown(heading: str, content: str) -> str:
+    """Return Markdown as a section below its heading."""
+    return f"## {markdown_text(heading)}\n\n{content}"
 
 
 class Shown:
