@@ -94,8 +94,9 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
     most rankings fit another query, nearly none its own, and not by chance, the rankings were
-    exchanged; if some do not fit their own query but the one after it, or the one before, and not
-    by chance, these were shifted.
+    exchanged; also, where topics are near to each other, if they hold no more relevant documents of
+    their own query than exchanged rankings would. If some do not fit their own query but the one
+    after it, or the one before, and not by chance, these were shifted.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
     tops = {
@@ -290,7 +291,7 @@ def _is_of_a_query(
         _best_fits(rows_of, [_mixed(tops, index, step) for index in range(len(tops))])
         for step in range(1, min(len(tops), _MOST_MIXED + 1))
     ]
-    return best >= float(np.mean(by_chance) + _DEVIATIONS * np.std(by_chance, ddof=1))
+    return best > float(np.mean(by_chance) + _DEVIATIONS * np.std(by_chance, ddof=1))
 
 
 def _mixed(tops: Sequence[Sequence[str]], index: int, step: int) -> list[str]:
