@@ -367,9 +367,9 @@ def test_results_of_different_settings_or_qrels_are_refused():
 @pytest.mark.parametrize(
     ("grades", "words"),
     [
-        ({"a": 2}, "highest grade 1 and 2"),
-        ({"a": 0}, "queries without a relevant document 0 and 1"),
-        ({"z": -1}, "judgements below 0 0 and 1"),
+        ({"a": 2}, "highest grade: 1 and 2"),
+        ({"a": 0}, "queries without a relevant document: 0 and 1"),
+        ({"z": -1}, "grades below 0: 0 and 1"),
     ],
 )
 def test_results_that_counted_other_judgements_of_the_same_queries_are_refused(grades, words):

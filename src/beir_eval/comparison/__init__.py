@@ -16,7 +16,7 @@ Inside:
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs,
   and of every pair in a comparison.
-- ``robustness``: what unjudged documents and ties could change.
+- ``unjudged`` and ``ties``: what unjudged documents and the order of equal scores could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
 - ``ledger``: looks at one test set again and again, while a model trains or queries are judged.

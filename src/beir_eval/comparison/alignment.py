@@ -400,21 +400,23 @@ def _differing_judgements(first: EvaluationResult, second: EvaluationResult) -> 
     ours, theirs = first.counted, second.counted
     if ours is None or theirs is None or ours.text or theirs.text:
         return ""
-    if set(first.query_ids) != set(second.query_ids):
-        return ""
     counts = {
         "highest grade": (f"{ours.max_grade:g}", f"{theirs.max_grade:g}"),
-        "judgements below 0": (ours.negative_judgements, theirs.negative_judgements),
+        "grades below 0": (ours.negative_judgements, theirs.negative_judgements),
         "queries without a relevant document": (
             len(ours.queries_without_relevant),
             len(theirs.queries_without_relevant),
         ),
     }
-    return ", ".join(
-        f"{name} {ours_counted} and {theirs_counted}"
+    differing = [
+        f"{name}: {ours_counted} and {theirs_counted}"
         for name, (ours_counted, theirs_counted) in counts.items()
         if ours_counted != theirs_counted
-    )
+    ]
+    # Results on other queries differ in these too; only then are sets of all ids made.
+    if differing and set(first.query_ids) == set(second.query_ids):
+        return "; ".join(differing)
+    return ""
 
 
 def _measures_to_compare(

@@ -137,7 +137,7 @@ def _equal_repeats(comparison: Comparison) -> Iterator[str]:
         and system not in comparison.settings.deterministic
         and all(
             (repeat.query_ids, repeat.values) == (repeats[0].query_ids, repeats[0].values)
-            for repeat in repeats
+            for repeat in repeats[1:]
         )
     ]
     if equal:

@@ -895,8 +895,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             queries that lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
             different qrels. Different qrels are noticed in results with ``fingerprint=True``, in
-            others only if their highest grade or number of queries without a relevant document
-            differs.
+            others only if the highest grade or the number of grades below 0 or of queries without a
+            relevant document differs.
         FileFormatError, OSError: a file is damaged, or cannot be read.
         QueryMismatchError: the results have different queries.
         NotEvaluatedError: a result does not hold the measure.

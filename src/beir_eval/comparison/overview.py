@@ -171,11 +171,9 @@ def _details(
     yield Document(heading="What the p-value covers", tables=[comparison.chance_table])
     # Verdicts are words in these tables, in place of marks; letters are explained below them.
     hidden = {*shown, MARKS_NOTE, letters_note(comparison)}
-    for note, shown_note in zip(
-        chance_notes(comparison), chance_notes(comparison, "Significance"), strict=True
-    ):
-        if shown_note in hidden:
-            hidden.add(note)
+    # What is shown of "Significance" is not said of p again.
+    of_both = zip(chance_notes(comparison), chance_notes(comparison, "Significance"), strict=True)
+    hidden |= {note for note, of_significance in of_both if of_significance in shown}
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 

@@ -335,7 +335,7 @@ _USUAL_DEPTH = 100
 def is_cut_short(measure: Measure, deepest: int) -> bool:
     """Return whether a measure would see more documents of longer rankings.
 
-    That is so below its cutoff; without a cutoff it is said of rankings below 100 documents.
+    Without a cutoff, rankings of fewer than 100 documents are taken for short ones.
 
     Args:
         measure: the measure.

@@ -142,9 +142,8 @@ def _without_commands(printed: str, environment: Mapping[str, str]) -> str:
     """Return a text for the log of a step, in which GitHub looks for no workflow commands.
 
     The name of a system could be ``::error::`` or ``##[error]`` with any words. Between the two
-    lines around it, GitHub obeys nothing but the second one, whose word nobody can guess:
-    https://docs.github.com/actions/reference/workflow-commands-for-github-actions, "Stopping and
-    starting workflow commands".
+    lines around it, GitHub obeys nothing but the second one, whose word nobody can guess (GitHub's
+    documentation of workflow commands, "Stopping and starting workflow commands").
     """
     if environment.get("GITHUB_ACTIONS") != "true":
         return printed

@@ -119,33 +119,38 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     own = np.array([fits[row].pop(row, 0.0) for row in tops])
     best = np.array([max(fits[row].values(), default=0.0) for row in tops])
     others_fit = int(np.count_nonzero(best > own))
-    if (
+    fit_others = (
         others_fit > MOST_RANKINGS * len(tops)
         and np.count_nonzero(own > best) <= _OWN_FITS * len(tops)
         and own.sum() <= _LITTLE * best.sum()
-        and _is_of_a_query(rows_of, list(tops.values()), float(best.sum()))
-    ):
-        yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
-        return
+    )
     exchanged = _as_if_exchanged(len(qrels), rows_of, tops)
-    if exchanged and _is_of_a_query(rows_of, list(tops.values()), float(best.sum())):
-        num_own, num_expected = exchanged
-        yield Suspicion(
-            code="rankings-of-other-queries",
-            fact=(
-                f"rankings do not fit their queries: the first {TOP} documents of {len(tops):,} "
-                f"hold {num_own:,} relevant for their own query, and would hold {num_expected:.0f} "
-                "if the rankings were exchanged at random"
-            ),
-            count=num_failed,
-            total=len(tops),
-        )
+    if (fit_others or exchanged) and _is_of_a_query(
+        rows_of, list(tops.values()), float(best.sum())
+    ):
+        if exchanged and not fit_others:
+            yield _do_not_fit(*exchanged, num_failed, len(tops))
+        else:
+            yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
         return
     if shifted := _shifted(qrels, fits, dict(zip(tops, own.tolist(), strict=True))):
         num_shifted, which = shifted
         if num_shifted >= least:
             what = f"the query {which} theirs, and not their own"
             yield _belongs_to_others(num_shifted, len(tops), what)
+
+
+def _do_not_fit(num_own: int, num_expected: float, count: int, total: int) -> Suspicion:
+    return Suspicion(
+        code="rankings-of-other-queries",
+        fact=(
+            f"rankings do not fit their queries: among the first {TOP} documents of {total:,} "
+            f"rankings, {num_own:,} are relevant for their query; if rankings were exchanged at "
+            f"random, {num_expected:.0f} would be"
+        ),
+        count=count,
+        total=total,
+    )
 
 
 def _as_if_exchanged(
@@ -161,26 +166,36 @@ def _as_if_exchanged(
         rows_of: {document: the queries that it is relevant for, as indices}.
         tops: {query: the first documents of its ranking}.
     """
-    num_own, num_of_others, num_shared = 0, 0, 0
+    num_own = num_of_others = num_relevant = num_shared = 0
     for row, doc_ids in tops.items():
         for doc_id in doc_ids:
             rows = rows_of.get(doc_id, ())
             is_own = row in rows
             num_own += is_own
             num_of_others += len(rows) - is_own
+            num_relevant += bool(rows)
             num_shared += len(rows) > 1
-    num_relevant = sum(doc_id in rows_of for doc_ids in tops.values() for doc_id in doc_ids)
     expected = num_of_others / max(num_queries - 1, 1)
     if num_own > _AS_EXCHANGED * expected or num_shared > _MOST_SHARED * num_relevant:
         return None
-    if _log_chance_of_at_most(num_own, _FITS_ITS_QUERY * expected) > _LOG_CHANCE:
+    if _log_chance(num_own, _FITS_ITS_QUERY * expected) > _LOG_CHANCE:
         return None
     return num_own, expected
 
 
-def _log_chance_of_at_most(count: int, mean: float) -> float:
-    """Return Chernoff's bound on the probability that a Poisson variable is so small, as a log."""
-    return count - mean - (count * np.log(count / mean) if count else 0.0) if count < mean else 0.0
+def _log_chance(count: float, mean: float) -> float:
+    """Return Chernoff's bound on the probability that a Poisson variable is so far from its mean.
+
+    It is on one side: above the mean, or below it.
+
+    Args:
+        count: the value of the variable.
+        mean: its mean.
+
+    Returns:
+        The logarithm of the bound.
+    """
+    return count - mean - count * float(np.log(count / mean)) if count else -mean
 
 
 def _shifted(
@@ -211,8 +226,7 @@ def _shifted(
     of_pairs = sum(map(len, fits.values())) / (len(own) * (len(qrels) - 1))
     of_neighbours = num_neighbours[0].max() / max(len(own) - num_failed, 1)
     expected = num_failed * max(of_pairs, of_neighbours, _LEAST_RATE)
-    # Chernoff's bound on the probability that a Poisson variable is so large, as a logarithm.
-    log_probability = most - expected - most * np.log(most / expected) if most > expected else 0.0
+    log_probability = _log_chance(most, expected) if most > expected else 0.0
     is_one_sided = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
     if not is_one_sided and log_probability > _LOG_CHANCE:
         return None
