@@ -11,7 +11,7 @@
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
-# make check  lint, types, import contracts, rules of style
+# make check  lint, types, import contracts, rules of style, costs of each path
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
@@ -36,7 +36,7 @@ NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_v
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
 	tests/against/drop_in/test_beir.py tests/against/test_spanchor.py
 # What the version of Python, numpy or another package can change.
-VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation)
+VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation or costs)
 # A process for each processor, with one thread each; the tests of one file share what they set up.
 PARALLEL := --numprocesses logical --dist loadfile
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
@@ -115,7 +115,7 @@ demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
 
 test: $(VENV)/.test
-	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) -m "not slow"
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) -m "not slow and not costs"
 
 test-slow: $(VENV)/.test
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(BIN)/python -m pytest $(PARALLEL) -m "slow or hypothesis"
@@ -153,12 +153,15 @@ coverage: $(VENV)/.test
 mutants: $(VENV)/.mutants
 	$(BIN)/python scripts/mutants.py
 
+# Costs are counted here, in a process of their own, and not in make test too, which leaves out the
+# test that counts them: its processes have much else in memory, and once is enough.
 check: $(VENV)/.check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_style.py
+	$(BIN)/python tests/support/recorded/record.py compare costs
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/documentation.yml .github/workflows/release.yml .github/workflows/tests.yml docs/examples/retrieval.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
 
