@@ -297,11 +297,19 @@ class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
 
 
+#: How modules between the user's line and a warning begin: ours, and a pipeline around ours.
+_NOT_THE_USERS = (
+    "beir_eval.",
+    "haystack_integrations.components.evaluators.beir_eval",
+    "haystack.",
+)
+
+
 def warn_caller(message: str) -> None:
-    """Emit a BeirEvalWarning that points at the line that called this package."""
+    """Emit a BeirEvalWarning that points at the line that called this package, or a pipeline."""
     frame: FrameType | None = sys._getframe(0)  # noqa: SLF001 - as the warnings module does
     level = 1
-    while frame and frame.f_globals.get("__name__", "").startswith("beir_eval."):
+    while frame and frame.f_globals.get("__name__", "").startswith(_NOT_THE_USERS):
         frame, level = frame.f_back, level + 1
     warnings.warn(message_text(message), BeirEvalWarning, stacklevel=level)
 

@@ -251,7 +251,7 @@ def test_a_store_that_pipelines_share_is_written_once(tmp_path):
 def test_a_warning_names_the_pipeline(deep_and_shallow):
     result = run(*deep_and_shallow, demo.FOLDER, "-m", "MRR", *DRAWS)
     for name in ("deep", "shallow"):
-        assert f"warning: {name}: No document was retrieved for any judged query" in output_of(
+        assert f"warning: {name}: no document was retrieved for any judged query" in output_of(
             result
         )
 

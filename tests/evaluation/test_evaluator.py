@@ -141,7 +141,7 @@ def test_the_warning_points_at_the_callers_line():
         evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, ["P@1"])
     assert caught[0].filename == __file__
     with pytest.warns(BeirEvalWarning) as caught:
-        Evaluator({"q": {"a": 0.5}}, ["P@1"])
+        Evaluator({"q": {"a": 0.5}}, ["P@1"]).evaluate({"q": {"a": 1.0}})
     assert caught[0].filename == __file__
 
 

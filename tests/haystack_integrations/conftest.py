@@ -1,18 +1,29 @@
 """What the tests of the component share."""
 
 import sys
+import warnings
 
 import pytest
+
+from beir_eval.errors import BeirEvalWarning
 
 
 @pytest.fixture
 def logged(monkeypatch):
-    """The warnings that the component logs."""
+    """What the component says: each sentence is logged, and is a warning of Python, once a call."""
     messages = []
-    inputs_module = sys.modules["haystack_integrations.components.evaluators.beir_eval.inputs"]
+    findings = sys.modules["haystack_integrations.components.evaluators.beir_eval.findings"]
     monkeypatch.setattr(
-        inputs_module.logger,
-        "warning",
-        lambda text, **values: messages.append(text.format(**values)),
+        findings.logger, "warning", lambda text, **values: messages.append(text.format(**values))
     )
-    return messages
+    warned = []
+
+    def remember(message, category, *_arguments, **_options):
+        assert category is BeirEvalWarning
+        warned.append(str(message))
+        assert warned[-1] == messages[-1]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        monkeypatch.setattr(warnings, "showwarning", remember)
+        yield messages

@@ -33,14 +33,10 @@ def test_ground_truth_without_content_counts_as_never_found(logged):
     assert outputs["results"]["Recall"]["individual_scores"] == [0.5, 0.0, 1.0]
     ideal = 1 + 1 / math.log2(3)
     assert outputs["results"]["nDCG"]["individual_scores"] == [1 / ideal, 0.0, 1.0]
-    counted = outputs["result"].counted
-    assert (counted.unnamed_judgements, counted.queries_only_unnamed) == (2, ("1",))
-    [note] = [note for note in outputs["result"].notes() if "never found" in note]
-    assert note == (
-        "2 ground-truth documents without the field that identifies documents count as never "
-        "found; '1' has no other"
-    )
-    assert "count as never found" in logged[0]
+    assert outputs["result"].warnings() == logged
+    [sentence] = logged
+    assert sentence.startswith("2 of 4 ground-truth documents have no content: they match nothing")
+    assert "count as never found. They are of queries '0', '1'" in sentence
 
 
 def test_ground_truth_without_content_can_be_an_error():
@@ -53,6 +49,7 @@ def test_ground_truth_without_content_can_be_an_error():
         BEIREvaluator(unmatched="ignore")
 
 
+@pytest.mark.usefixtures("logged")
 def test_two_documents_without_content_are_two_documents_and_never_the_retrieved_one():
     truth, retrieved = [texts(None, None, "a")], [texts(None, "a")]
     outputs = BEIREvaluator(["Recall", "MRR"]).run(truth, retrieved)
@@ -75,6 +72,7 @@ def test_the_compatible_preset_follows_haystack(content):
 # Chunks
 
 
+@pytest.mark.usefixtures("logged")
 def test_chunks_of_indexed_documents_count_as_the_documents_with_qrels():
     retrieved = [[chunk("paris", 1), chunk("rome", 1), chunk("paris", 2), chunk("oslo", 1)]]
     settings = {"qrels": {"q": {"oslo": 1}}, "measures": ["MRR"]}
@@ -103,6 +101,7 @@ def test_the_compatible_preset_and_other_duplicates_collapse_nothing():
     assert BEIREvaluator().collapse == "auto"
 
 
+@pytest.mark.usefixtures("logged")
 def test_yaml_saved_before_keeps_its_meaning():
     pipeline = Pipeline()
     pipeline.add_component("evaluator", BEIREvaluator("MRR", qrels={"q": {"oslo": 1}}))

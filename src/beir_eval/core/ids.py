@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Ints
 
+#: Placeholders of documents without an id begin with this; no field of a document has such a value.
+NOT_AN_ID = "\0"
 #: Ids per chunk: few enough to stay in the processor's cache between the two checks.
 _CHUNK_SIZE = 2_000
 _MAX_NUMBER = np.iinfo(np.int64).max

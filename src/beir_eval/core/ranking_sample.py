@@ -102,6 +102,19 @@ class RankingSample:
         order = np.argsort(-self.scores[documents], kind="stable")[:k]
         return (order + documents.start).tolist()  # type: ignore[no-any-return]
 
+    def best_ids(self, documents: slice, k: int) -> list[str]:
+        """Return the best documents of a ranking, best first, each once.
+
+        Args:
+            documents: the documents of the ranking, one of ``slices``.
+            k: how many to return at most.
+        """
+        best = [self.doc_ids[position] for position in self.best_positions(documents, k)]
+        if len(set(best)) == len(best):
+            return best
+        positions = self.best_positions(documents, documents.stop - documents.start)
+        return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
+
 
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few, number_of, warn_caller
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.evaluation.records import Retrieval, Reused
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.evaluation.summary import Summary
 
 #: The means on at most this many measures are part of a sentence.
@@ -98,6 +99,17 @@ def content_warnings(result: Summary) -> list[str]:
         *unmatched_ids_sentences(result),
         *(suspicion.sentence for suspicion in suspicions),
     ]
+
+
+def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:
+    """Return a result with other counts.
+
+    Args:
+        result: the result, with counts.
+        changes: {field of ``Counted``: its value}.
+    """
+    assert result.counted is not None  # noqa: S101 - see above
+    return result.model_copy(update={"counted": result.counted.model_copy(update=changes)})
 
 
 def retrieval_warnings(retrieval: Retrieval) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
-from beir_eval.core.qrels import has_fractional_grades
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.core.relevance_matrix import relate
@@ -22,7 +21,6 @@ from beir_eval.errors import (
     check_flag,
     check_name,
     first_few,
-    warn_caller,
 )
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.inputs import (
@@ -45,7 +43,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.evaluation.suspicions.judgements import fractional_grades, suspicions_of_qrels
 from beir_eval.evaluation.suspicions.run import suspicions_of_run
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
@@ -53,7 +51,7 @@ from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
@@ -133,10 +131,6 @@ class Evaluator:
         MissingExtraError: the qrels are a dataframe, and polars (or pyarrow for pandas) is not
             installed.
 
-    Warns:
-        BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
-            every grade above 0 as relevant.
-
     >>> evaluator = Evaluator({"q": {"a": 1}}, ["MRR@10"])
     >>> evaluator.evaluate({"q": {"x": 0.9, "a": 0.8}}, name="A")["MRR@10"]
     0.5
@@ -182,8 +176,10 @@ class Evaluator:
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._may_be_swapped = grades_look_like_scores(self.qrels)
-        self._suspicions = suspicions_of_qrels(self.qrels, self.measures)
-        warn_of_fractional_grades(self.qrels.grades, self.measures)
+        self._suspicions = (
+            *fractional_grades(self.qrels.grades, self.measures),
+            *suspicions_of_qrels(self.qrels, self.measures),
+        )
         check_tie_extremes(ties, self.measures)
 
     def evaluate(self, run: RunLike, *, name: str = "run") -> EvaluationResult:
@@ -211,13 +207,15 @@ class Evaluator:
 
         Warns:
             BeirEvalWarning: no retrieved document is judged, or hardly any, and the document ids of
-                run and qrels do not match; or the qrels look like a run, and the run like qrels.
+                run and qrels do not match; the qrels look like a run, and the run like qrels; or
+                the qrels have fractional grades, and a measure without a threshold counts every
+                grade above 0 as relevant.
         """
         result = self._evaluate(run, name)
         warn_of_content(result, name)
         return result
 
-    def _evaluate(self, run: RunLike, name: str) -> EvaluationResult:
+    def _evaluate(self, run: RunLike, name: str, *, search_ids: bool = True) -> EvaluationResult:
         """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""
         check_name("name", name)
         run = as_run(run)
@@ -230,7 +228,8 @@ class Evaluator:
             sampler=sampler if run.text_counts is None else None,
         )
         check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
-        counted = self._count(matrix, summary, run, sampler.sample(run.stated_ranks))
+        sample = sampler.sample(run.stated_ranks)
+        counted = self._count(matrix, summary, run, sample, search_ids=search_ids)
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
             skipped = matrix.select(np.flatnonzero(summary.missing))
@@ -260,7 +259,13 @@ class Evaluator:
         return ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings))
 
     def _count(
-        self, matrix: RelevanceMatrix, summary: RunSummary, run: Run, sample: RankingSample
+        self,
+        matrix: RelevanceMatrix,
+        summary: RunSummary,
+        run: Run,
+        sample: RankingSample,
+        *,
+        search_ids: bool,
     ) -> Counted:
         """Return the counts of queries, documents and judgements of a run, and suspicions."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
@@ -273,12 +278,19 @@ class Evaluator:
             ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
             text, cutoffs = replace(text, ends_before=ends), []
         else:
-            unmatched = find_unmatched_ids(self.qrels, run, matrix, counts.match_counts)
+            unmatched = find_unmatched_ids(
+                self.qrels, run, matrix, counts.match_counts, search_ids=search_ids
+            )
         if text is None and self._may_be_swapped and scores_look_like_grades(run, self.qrels):
             suspicions = (swapped_inputs(self.qrels),)
         elif text is None:
             of_run = suspicions_of_run(
-                self.qrels, matrix, sample, self._settings, ids_match=unmatched is None
+                self.qrels,
+                matrix,
+                sample,
+                self._settings,
+                ids_match=unmatched is None,
+                search_ids=search_ids,
             )
             suspicions = (*self._suspicions, *of_run)
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
@@ -305,7 +317,7 @@ def default_measures(qrels: Qrels) -> tuple[Measure, ...]:
 
 
 def evaluate_without_warning(
-    evaluator: Evaluator, run: RunLike, name: str = "run"
+    evaluator: Evaluator, run: RunLike, name: str = "run", *, search_ids: bool = True
 ) -> EvaluationResult:
     """Return what ``evaluator.evaluate`` returns, for callers that give the warning themselves.
 
@@ -313,8 +325,10 @@ def evaluate_without_warning(
         evaluator: the evaluator.
         run: as for ``Evaluator.evaluate``.
         name: the name of the system.
+        search_ids: whether ids that do not match are searched for other spellings; contents are
+            not.
     """
-    return evaluator._evaluate(run, name)  # noqa: SLF001 - its own module
+    return evaluator._evaluate(run, name, search_ids=search_ids)  # noqa: SLF001 - its own module
 
 
 def without_level_warning(evaluator: Evaluator) -> Evaluator:
@@ -477,20 +491,6 @@ def check_queries(
         )
         raise QueryMismatchError(msg)
     check_missing(query_ids, missing, settings)
-
-
-def warn_of_fractional_grades(grades: Floats, measures: Iterable[Measure]) -> None:
-    """Warn of fractional grades if a measure that takes a threshold has none."""
-    without_threshold = [
-        str(measure)
-        for measure in measures
-        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
-    ]
-    if without_threshold and has_fractional_grades(grades):
-        warn_caller(
-            f"the qrels hold fractional grades, and every grade above 0 counts as relevant for "
-            f"{first_few(without_threshold)}; set a threshold, for example Precision(rel=0.5)@10"
-        )
 
 
 def check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:

@@ -247,7 +247,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
 
 
 def _identity_notes(counted: Counted) -> Iterator[str]:
-    """Yield the notes on chunks, and on ground truth that nothing can match."""
+    """Yield the note on chunks."""
     if counted.chunks or counted.ids_not_of_chunks:
         chunks = _quantity(counted.chunks, "chunk")
         others = ""
@@ -262,17 +262,6 @@ def _identity_notes(counted: Counted) -> Iterator[str]:
             )
         verb = "counts" if counted.chunks == 1 else "count"
         yield f"{chunks} {verb} as their document{left_out}{others}"
-    if counted.unnamed_judgements:
-        number = counted.unnamed_judgements
-        documents = _quantity(number, "ground-truth document")
-        without = ""
-        if queries := counted.queries_only_unnamed:
-            verb = "has" if len(queries) == 1 else "have"
-            without = f"; {first_few(queries)} {verb} no other"
-        yield (
-            f"{documents} without the field that identifies documents "
-            f"{'counts' if number == 1 else 'count'} as never found{without}"
-        )
 
 
 def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:

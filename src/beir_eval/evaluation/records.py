@@ -130,9 +130,6 @@ class Counted(BaseModel):
         further_chunks: how many of these were left out when the run was made, because their ranking
             has a better chunk of the same document; others are among ``duplicates``.
         ids_not_of_chunks: the number of entries whose id is not that of a chunk, with ``collapse``.
-        unnamed_judgements: the number of ground-truth documents without the field that identifies
-            them; they count as never found.
-        queries_only_unnamed: ids of queries whose ground-truth documents are all of this kind.
         max_grade: the highest grade of the qrels; ERR depends on it.
         deepest_ranking: the number of documents in the longest ranking.
         judged_in_top: {cutoff: (judged documents, all documents)} in the first ``cutoff`` ranks of
@@ -172,8 +169,6 @@ class Counted(BaseModel):
     chunks: int = 0
     further_chunks: int = 0
     ids_not_of_chunks: int = 0
-    unnamed_judgements: int = 0
-    queries_only_unnamed: tuple[str, ...] = ()
     suspicions: tuple[Suspicion, ...] = ()
     text: TextCounts | None = None
 

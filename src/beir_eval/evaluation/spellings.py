@@ -12,6 +12,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
+from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.errors import shown
 
 if TYPE_CHECKING:
@@ -26,8 +27,18 @@ _LEADING_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _FLOAT = re.compile(r"(?<=\d)\.0$")
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Longer ids are texts.
+_LONGEST_ID = 200
 _SCHEME = re.compile(r"(?i)https?://")
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
+
+
+def searchable_ids(ids: Collection[str]) -> Collection[str]:
+    """Return the ids of which other spellings are looked for: no texts, and no placeholders."""
+    # Mostly settled without a loop: all are short, and the smallest is no placeholder.
+    if not ids or (max(map(len, ids)) <= _LONGEST_ID and not min(ids).startswith(NOT_AN_ID)):
+        return ids
+    return [text for text in ids if len(text) <= _LONGEST_ID and not text.startswith(NOT_AN_ID)]
 
 
 def plain_id(text: str) -> str:
@@ -236,9 +247,11 @@ def nearly_equal_in_sample(qrels: Qrels, sample: RankingSample) -> Sequence[tupl
         known, present = set(judged), set(retrieved)
         listed = [doc_id for doc_id in retrieved if doc_id not in known]
         num_matched += len(retrieved) - len(listed)
+        listed = list(searchable_ids(listed))
         if listed:
             absent = [doc_id for doc_id in judged[:_MOST_FOLDED] if doc_id not in present]
-            pairs += _pairs_of_ranking(known.difference(present), absent, listed)
+            wanted = known.difference(present)
+            pairs += _pairs_of_ranking(wanted, list(searchable_ids(absent)), listed)
     return pairs if len(pairs) >= _LEAST_SHARE * num_matched else []
 
 

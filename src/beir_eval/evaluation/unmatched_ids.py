@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel
 
+from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import RunError
-from beir_eval.evaluation.spellings import without_fraction, without_quotes, without_zeros
+from beir_eval.evaluation.spellings import (
+    searchable_ids,
+    without_fraction,
+    without_quotes,
+    without_zeros,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from beir_eval.core.arrays import Ints
@@ -140,7 +146,12 @@ class MatchCounts:
 
 
 def find_unmatched_ids(
-    qrels: Qrels, run: Run, matrix: RelevanceMatrix, counts: MatchCounts
+    qrels: Qrels,
+    run: Run,
+    matrix: RelevanceMatrix,
+    counts: MatchCounts,
+    *,
+    search_ids: bool = True,
 ) -> UnmatchedIds | None:
     """Return what shows that the document ids of a run are not those of the qrels; None if not so.
 
@@ -159,12 +170,13 @@ def find_unmatched_ids(
         run: the run.
         matrix: the relevance matrix of all judged queries and the run.
         counts: the counts of the matrix.
+        search_ids: whether other spellings of the ids are tried; of contents they are not.
     """
     if not counts.are_few:
         return None
     rows = sampled_rows(matrix.num_retrieved, counts)
     sample = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
-    return unmatched_ids_of_sample(sample, run, counts, qrels.query_ids)
+    return unmatched_ids_of_sample(sample, run, counts, qrels.query_ids, search_ids=search_ids)
 
 
 def sampled_rows(num_retrieved: Ints, counts: MatchCounts) -> Ints:
@@ -180,7 +192,12 @@ def sampled_rows(num_retrieved: Ints, counts: MatchCounts) -> Ints:
 
 
 def unmatched_ids_of_sample(
-    sample: Qrels, run: Run, counts: MatchCounts, query_ids: Sequence[str]
+    sample: Qrels,
+    run: Run,
+    counts: MatchCounts,
+    query_ids: Sequence[str],
+    *,
+    search_ids: bool = True,
 ) -> UnmatchedIds | None:
     """Return what ``find_unmatched_ids`` does, from the sampled queries.
 
@@ -189,6 +206,7 @@ def unmatched_ids_of_sample(
         run: a run with their rankings.
         counts: the counts of all queries.
         query_ids: all judged queries.
+        search_ids: whether other spellings of the ids are tried.
     """
     wanted: list[dict[str, float]] = []
     listed: list[list[str]] = []
@@ -198,7 +216,7 @@ def unmatched_ids_of_sample(
         listed += [ids[begin:end] for begin, end in itertools.pairwise(block.starts.tolist())]
     if all(doc_id.startswith(ANSWER_PREFIXES) for ids in listed for doc_id in ids):
         return None  # a prediction that is no gold answer is an id of its own
-    groups = IdGroups([judged.keys() for judged in wanted], listed)
+    groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * counts.ranked < counts.judged
     return groups.find(counts, set(query_ids) if may_be_swapped else frozenset())
@@ -313,6 +331,7 @@ class IdGroups:
         listed: the ids that are listed for each group. [G]
         ours, theirs: what sentences call the owner of the wanted, and of the listed ids.
         may_be_chunks: whether listed ids may be those of chunks of documents.
+        is_searched: whether other spellings of the ids are tried.
     """
 
     wanted: Sequence[Collection[str]]
@@ -320,6 +339,32 @@ class IdGroups:
     ours: str = "the qrels"
     theirs: str = "the run"
     may_be_chunks: bool = True
+    is_searched: bool = True
+
+    @classmethod
+    def from_names(
+        cls,
+        wanted: Iterable[Iterable[str]],
+        listed: Iterable[Iterable[str]],
+        *,
+        search_ids: bool = True,
+        owners: tuple[str, str] = ("the qrels", "the run"),
+        may_be_chunks: bool = True,
+    ) -> IdGroups:
+        """Return the groups of the ids that are searched; of all ids if none is.
+
+        Args:
+            wanted: the wanted ids of each group; placeholders are left out. [G]
+            listed: the ids that are listed for each group; likewise. [G]
+            search_ids: whether other spellings may be tried; of texts they are not.
+            owners: the attributes ``ours`` and ``theirs``.
+            may_be_chunks: as the attribute.
+        """
+        sides = [[_without_placeholders(ids) for ids in side] for side in (wanted, listed)]
+        searched = [[list(searchable_ids(ids)) for ids in side] for side in sides]
+        is_searched = search_ids and all(any(side) for side in searched)
+        all_wanted, all_listed = searched if is_searched else sides
+        return cls(all_wanted, all_listed, *owners, may_be_chunks, is_searched)
 
     @property
     def overlap(self) -> float:
@@ -346,6 +391,8 @@ class IdGroups:
             other_ids: the ids of the other kind (the queries, for documents), which show swapped
                 columns; empty if they cannot be swapped.
         """
+        if not self.is_searched:
+            return UnmatchedIds(qrels_ids=_first_ids(self.wanted), run_ids=_first_ids(self.listed))
         matched = sum(1 for _ in self._matches(_same, _same))
         best: tuple[int, _Spelling, list[tuple[str, str]]] | None = None
         for spelling in self._spellings():
@@ -461,6 +508,10 @@ class IdGroups:
             return False
         outside = sum(not 0 <= _row_number(text) <= largest for text in wanted) / len(wanted)
         return outside >= _OUTSIDE_SHARE and outside * len(listed) >= _LEAST_OUTSIDE
+
+
+def _without_placeholders(ids: Iterable[str]) -> list[str]:
+    return [text for text in ids if not text.startswith(NOT_AN_ID)]
 
 
 def _distinct_ids(groups: Sequence[Collection[str]]) -> set[str]:

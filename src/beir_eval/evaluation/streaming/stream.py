@@ -34,7 +34,6 @@ from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import (
     check_queries,
     check_tie_extremes,
-    warn_of_fractional_grades,
 )
 from beir_eval.evaluation.inputs import (
     find_judgements,
@@ -65,7 +64,7 @@ from beir_eval.evaluation.streaming.table_files import (
     run_of_rows_in_any_order,
     write_part,
 )
-from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.evaluation.suspicions.judgements import fractional_grades, suspicions_of_qrels
 from beir_eval.evaluation.suspicions.run import suspicions_of_run
 from beir_eval.evaluation.unmatched_ids import (
     MatchCounts,
@@ -193,7 +192,6 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
     conventions = followed(judgements.conventions, stated)
     if conventions is not None and conventions.drops_identical_ids:
         settings = replace(settings, drop_identical_ids=True)
-    warn_of_fractional_grades(judgements.grades, parsed)
     scorer = Scorer(judgements, parsed, settings)
     provenance = Provenance(package_version=__version__, conventions=conventions)
     with _table_path(target) as path:
@@ -470,7 +468,11 @@ class _Stream:
         """
         judgements = self._judgements
         first = np.arange(min(len(judgements), _FIRST_QUERIES), dtype=np.int64)
-        of_qrels = suspicions_of_qrels(judgements.select(first), self._scorer.measures)
+        measures = self._scorer.measures
+        of_qrels = (
+            *fractional_grades(judgements.grades, measures),
+            *suspicions_of_qrels(judgements.select(first), measures),
+        )
         run = self._first_rows()
         rows = judgements.find(pl.Series(run.query_ids, dtype=pl.String))
         rows = np.sort(rows[rows >= 0])

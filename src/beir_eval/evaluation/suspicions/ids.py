@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.spellings import nearly_equal_in_sample, spelling_differences
+from beir_eval.evaluation.spellings import (
+    nearly_equal_in_sample,
+    searchable_ids,
+    spelling_differences,
+)
 from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
@@ -64,7 +68,7 @@ def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     """
     step = max(1, len(qrels.doc_ids) // _MOST_IDS)
     for ids, whose in ((sample.doc_ids[:_MOST_IDS], "run"), (qrels.doc_ids[::step], "qrels")):
-        different = dict.fromkeys(ids)
+        different = dict.fromkeys(searchable_ids(ids))
         rounded = [text for text in different if "e+" in text and _ROUNDED_ID.fullmatch(text)]
         if len(rounded) < LEAST_DIFFERENT and _are_floats(islice(different, LEAST_DIFFERENT)):
             rounded = list(different) if _are_floats(different) else []

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.core.qrels import has_fractional_grades
+from beir_eval.errors import first_few
 from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
@@ -17,6 +19,7 @@ from beir_eval.evaluation.suspicions.suspicion import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
     from beir_eval.measures import Measure
 
@@ -61,6 +64,30 @@ def suspicions_of_qrels(
         *_without_zero(qrels),
         *_numbered(qrels),
     )
+
+
+def fractional_grades(grades: Floats, measures: Iterable[Measure]) -> Iterator[Suspicion]:
+    """Yield a suspicion on fractions, of which a measure without a threshold counts every one.
+
+    Args:
+        grades: the grades, f8[J].
+        measures: the measures.
+    """
+    names = [
+        str(measure)
+        for measure in measures
+        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
+    ]
+    if names and has_fractional_grades(grades):
+        yield Suspicion(
+            code="fractional-grades",
+            fact=(
+                "the qrels hold fractional grades, and every grade above 0 counts as relevant for "
+                f"{first_few(names)}"
+            ),
+            count=int(np.count_nonzero(grades % 1)),
+            total=len(grades),
+        )
 
 
 def is_deep_pool(qrels: Qrels) -> bool:

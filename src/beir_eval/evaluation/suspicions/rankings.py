@@ -99,10 +99,7 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     after it, or the one before, and not by chance, these were shifted.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
-    tops = {
-        row: [sample.doc_ids[at] for at in sample.best_positions(documents, TOP)]
-        for row, documents in sample.judged_rankings(most)
-    }
+    tops = {row: sample.best_ids(documents, TOP) for row, documents in sample.judged_rankings(most)}
     if len(tops) < LEAST_QUERIES:
         return
     num_failed = 0
@@ -369,8 +366,7 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
         if documents.stop - documents.start >= TOP:
             num_rankings += 1
-            top = tuple(sample.doc_ids[at] for at in sample.best_positions(documents, TOP))
-            rows_of[top].append(row)
+            rows_of[tuple(sample.best_ids(documents, TOP))].append(row)
     groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
     count = sum(map(len, groups))
     # Examples have few documents, so that rankings are equal by chance.

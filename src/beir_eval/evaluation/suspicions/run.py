@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.suspicions.suspicion import Suspicion
 
 
-def suspicions_of_run(
+def suspicions_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     qrels: Qrels,
     matrix: RelevanceMatrix,
     sample: RankingSample,
     settings: EvaluationSettings,
     *,
     ids_match: bool,
+    search_ids: bool = True,
 ) -> tuple[Suspicion, ...]:
     """Return what looks like a mistake in a run.
 
@@ -44,10 +45,11 @@ def suspicions_of_run(
         settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
         ids_match: whether nothing shows that the document ids are other ones; if something does,
             only ids are looked at.
+        search_ids: whether ids are searched for other spellings; contents are not.
     """
     if not ids_match:
-        return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
-    about_rankings = tuple(suspicions_of_rankings(qrels, matrix, sample))
+        return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample)) if search_ids else ()
+    about_rankings = tuple(suspicions_of_rankings(qrels, matrix, sample, search_ids=search_ids))
     if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
         return about_rankings
     about_scores: Iterable[Suspicion] = ()
@@ -58,13 +60,13 @@ def suspicions_of_run(
     return (
         *about_scores,
         *suspicions_of_grades(qrels, matrix),
-        *spellings(qrels, sample),
+        *(spellings(qrels, sample) if search_ids else ()),
         *about_rankings,
     )
 
 
 def suspicions_of_rankings(
-    qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample
+    qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample, *, search_ids: bool = True
 ) -> Iterator[Suspicion]:
     """Yield what looks like a mistake in the documents of rankings, whatever their scores.
 
@@ -72,10 +74,12 @@ def suspicions_of_rankings(
         qrels: the judgements.
         matrix: the relevance matrix of all judged queries and the run.
         sample: rankings of a run.
+        search_ids: whether ids are searched for other spellings.
     """
     yield from judgements_as_run(qrels, sample)
-    yield from rounded_ids(qrels, sample)
-    yield from shifted_ids(qrels, sample)
+    if search_ids:
+        yield from rounded_ids(qrels, sample)
+        yield from shifted_ids(qrels, sample)
     of_others = tuple(other_queries(qrels, sample))
     yield from of_others or rankings_without_judged(qrels, matrix)
     yield from same_ranking(qrels, sample)

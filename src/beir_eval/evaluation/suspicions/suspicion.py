@@ -37,6 +37,8 @@ SuspicionCode = Literal[
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
+    "fractional-grades",
+    "grades-are-scores",
     "ascending-scores",
     "constant-scores",
     "tied-scores",
@@ -51,6 +53,13 @@ SuspicionCode = Literal[
     "rankings-without-judged",
     "same-ranking",
     "same-queries",
+    "nothing-retrieved",
+    "unnamed-judgements",
+    "unnamed-documents",
+    "same-names",
+    "parts-of-judged",
+    "without-parent",
+    "left-out-measure",
 ]
 #: {code: what to do}, as sentences without the last full stop.
 REMEDIES: Mapping[SuspicionCode, str] = {
@@ -66,6 +75,11 @@ REMEDIES: Mapping[SuspicionCode, str] = {
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
     ),
     "numbered-grades": "Check that the column of grades was read",
+    "fractional-grades": "Set a threshold, for example Precision(rel=0.5)@10",
+    "grades-are-scores": (
+        "If these are the retrieved documents, the two lists are swapped: ground_truth_documents "
+        "come first. If a retriever set the scores, set them to None: each grade is then 1"
+    ),
     "ascending-scores": ("Negate distances. If the best document is listed last, change nothing"),
     "constant-scores": (
         "Write the scores of the system, or state that the order is the ranking: order='given'"
@@ -90,6 +104,23 @@ REMEDIES: Mapping[SuspicionCode, str] = {
     "rankings-without-judged": "Check the document ids in the rankings of these queries",
     "same-ranking": "Check that the system searches for the text of each query",
     "same-queries": ("Leave repeated queries out, or compare with clusters= of related queries"),
+    "nothing-retrieved": "Until something is retrieved, scores say nothing about the system",
+    "unnamed-judgements": (
+        "Add the field to them, or name another one with document_comparison_field"
+    ),
+    "unnamed-documents": (
+        "Add the field to them, or name another one with document_comparison_field"
+    ),
+    "same-names": (
+        "Name a field that tells documents apart with document_comparison_field, such as id or "
+        "content"
+    ),
+    "parts-of-judged": (
+        "Identify documents by a field that chunks keep (document_comparison_field), count chunks "
+        "as their document (collapse), or judge spans of text (spans)"
+    ),
+    "without-parent": "Check the name of the field",
+    "left-out-measure": "Correct the scores of the ground-truth documents, which are their grades",
 }
 #: What is about the judgements, whatever the run.
 _OF_QRELS = (
@@ -99,6 +130,8 @@ _OF_QRELS = (
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
+    "fractional-grades",
+    "grades-are-scores",
 )
 
 

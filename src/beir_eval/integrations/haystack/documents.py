@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
+from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import InputError
 from beir_eval.integrations.retrieval.documents import (
-    NOT_A_NAME,
     NOT_DOCUMENTS,
     check_documents,
     documents_error,
@@ -29,7 +29,7 @@ from beir_eval.integrations.retrieval.documents import (
 )
 
 if TYPE_CHECKING:
-    from beir_eval.integrations.retrieval.documents import DocumentNames
+    from beir_eval.integrations.retrieval.documents import DocumentNames, ReadNames
 
 _Name = TypeVar("_Name")
 #: How a corpus is written to a store, in messages.
@@ -42,20 +42,16 @@ EMPTY_STORE_HINT = (
     "the retriever?"
 )
 #: The judgements of a query that counts as judged, without relevant documents.
-NO_RELEVANT_DOCUMENT = {f"{NOT_A_NAME}nothing": 0.0}
-_UNNAMED_PREFIX = f"{NOT_A_NAME}unnamed "
-_UNNAMED_TRUTH_PREFIX = f"{NOT_A_NAME}unnamed judgement "
+NO_RELEVANT_DOCUMENT = {f"{NOT_AN_ID}nothing": 0.0}
+_UNNAMED_PREFIX = f"{NOT_AN_ID}unnamed "
+_UNNAMED_TRUTH_PREFIX = f"{NOT_AN_ID}unnamed judgement "
 
 
 class Names(Protocol):
-    """The methods of ``DocumentNames`` that ``RetrievedNames`` calls."""
+    """The method of ``DocumentNames`` that ``RetrievedNames`` calls."""
 
-    def names_of(self, documents: Sequence[Any]) -> list[str | None]:
-        """Return the name of each document; None or "" for a document without a name."""
-        ...
-
-    def num_without_parent(self, documents: Sequence[Any]) -> int:
-        """Return how many documents are parts of no document, if such parts are collapsed."""
+    def read(self, documents: Sequence[Any]) -> ReadNames:
+        """Return the name of each document, and which documents are chunks of others."""
         ...
 
 
@@ -69,6 +65,8 @@ class RetrievedNames(Sequence[Sequence[str]]):
     Attributes:
         unnamed: the number of documents without a name among those read so far. They get names that
             match nothing.
+        chunks: the number of those that count as another document.
+        without_parent: the number of those that lack the field ``DocumentNames.collapse``.
     """
 
     def __init__(
@@ -88,7 +86,7 @@ class RetrievedNames(Sequence[Sequence[str]]):
             check_documents(query_id, documents, "retrieved")
         self._query_ids, self._retrieved, self._names = query_ids, retrieved, names
         self._doc_ids: list[list[str] | None] = [None] * len(query_ids)
-        self.unnamed = 0
+        self.unnamed = self.chunks = self.without_parent = 0
 
     def __getitem__(self, index: int) -> list[str]:  # type: ignore[override]  # no slices
         """Return the names of the documents of the query with this index.
@@ -100,14 +98,17 @@ class RetrievedNames(Sequence[Sequence[str]]):
         if doc_ids is None:
             documents = self._retrieved[index]
             try:
-                names = self._names.names_of(documents)
+                read = self._names.read(documents)
             except NOT_DOCUMENTS as error:
                 query_id = self._query_ids[index]
                 raise documents_error(query_id, documents, "retrieved", error) from error
+            names = read.names
+            self.chunks += sum(read.is_chunk)
+            self.without_parent += read.without_parent
             if not all(names):
                 unnamed = [rank for rank, name in enumerate(names) if not name]
                 for rank in unnamed:
-                    names[rank] = f"{_UNNAMED_PREFIX}{rank}"
+                    names[rank] = f"{_UNNAMED_PREFIX}{index} {rank}"
                 self.unnamed += len(unnamed)
             doc_ids = self._doc_ids[index] = cast("list[str]", names)
         return doc_ids
@@ -136,13 +137,6 @@ class RetrievedNames(Sequence[Sequence[str]]):
             scores = np.array(flat_scores, dtype=np.float64)
         lengths = map(len, self._retrieved)
         return Run.from_source(source_from_lists(self._query_ids, self, scores, lengths))
-
-    def num_without_parent(self) -> int:
-        """Return how many documents, after all are read, lack the field ``DocumentNames.collapse``.
-
-        The number is 0 if no such field is set.
-        """
-        return sum(map(self._names.num_without_parent, self._retrieved))
 
 
 def _ranking_scores(query_id: str, documents: Sequence[Any]) -> list[float]:
@@ -173,12 +167,10 @@ class Judgements(NamedTuple):
     Attributes:
         grades: {query_id: {name: grade}}. Unnamed documents have names that match nothing.
         unnamed: {query_id: the number of documents without a name}, of queries that have some.
-        queries_only_unnamed: the queries with documents of which none has a name.
     """
 
     grades: dict[str, dict[str, float]]
     unnamed: dict[str, int]
-    queries_only_unnamed: tuple[str, ...]
 
 
 def judgements_from_documents(
@@ -200,7 +192,6 @@ def judgements_from_documents(
     """
     grades_of_query: dict[str, dict[str, float]] = {}
     unnamed: dict[str, int] = {}
-    only_unnamed: list[str] = []
     for query_id, documents in zip(query_ids, truth, strict=True):
         check_documents(query_id, documents, "ground-truth")
         try:
@@ -213,10 +204,8 @@ def judgements_from_documents(
             for number in numbers:
                 document_names[number] = f"{_UNNAMED_TRUTH_PREFIX}{number}"
             unnamed[query_id] = len(numbers)
-            if len(numbers) == len(document_names):
-                only_unnamed.append(query_id)
         grades_of_query[query_id] = cast("dict[str, float]", highest_grades(document_names, grades))
-    return Judgements(grades_of_query, unnamed, tuple(only_unnamed))
+    return Judgements(grades_of_query, unnamed)
 
 
 def highest_grades(names: Sequence[_Name], grades: Sequence[float]) -> dict[_Name, float]:

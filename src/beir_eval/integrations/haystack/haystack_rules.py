@@ -22,9 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.errors import InputError, SettingError
+from beir_eval.evaluation.coverage import with_counts
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.integrations.haystack.documents import (
     NO_RELEVANT_DOCUMENT,
     RetrievedNames,
@@ -32,8 +35,8 @@ from beir_eval.integrations.haystack.documents import (
     highest_grades,
 )
 from beir_eval.integrations.retrieval.documents import (
-    NOT_A_NAME,
     NOT_DOCUMENTS,
+    ReadNames,
     check_documents,
     documents_error,
     field_value,
@@ -53,7 +56,7 @@ HAYSTACK_MEASURES = (nDCG, MAP, MRR, Success, Recall)
 
 #: The name of a document whose value is empty text, and how the name of a value begins that is no
 #: text.
-_EMPTY, _VALUE = f"{NOT_A_NAME}empty", f"{NOT_A_NAME}value "
+_EMPTY, _VALUE = f"{NOT_AN_ID}empty", f"{NOT_AN_ID}value "
 
 
 def check_field(field: str) -> None:
@@ -93,10 +96,11 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     field: str,
     measures: Sequence[Measure],
     primary: Measure,
-) -> tuple[EvaluationResult, str | None]:
-    """Return the numbers of Haystack's evaluators, as a result, and why nDCG is left out.
+) -> EvaluationResult:
+    """Return the numbers of Haystack's evaluators, as a result.
 
-    nDCG is left out if ground-truth scores are not grades of 0 and more, and it is not ``primary``.
+    nDCG is left out if ground-truth scores are not grades of 0 and more, and it is not ``primary``;
+    a warning of the result says so.
 
     Args:
         query_ids: the ids of the queries. [Q]
@@ -105,9 +109,6 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
         field: the field by which documents are compared: "content", "id" or "meta.a.b".
         measures: one or more of ``HAYSTACK_MEASURES``.
         primary: the one of ``measures`` that is needed.
-
-    Returns:
-        The result, and the problem with the grades, or None without a problem.
 
     Raises:
         InputError: an object is not a document; or nDCG is ``primary``, and a ground-truth score is
@@ -127,7 +128,7 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
             for query_id, relevant in all_relevant.items()
         }
     grades_for = {MAP: all_relevant, MRR: all_relevant, Success: with_value, Recall: with_value}
-    problem = None
+    problem = ""
     if nDCG in measures:
         try:
             grades_for[nDCG] = _grades_for_ndcg(query_ids, truth, truth_names) or all_relevant
@@ -138,7 +139,12 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     run = RetrievedNames(query_ids, retrieved, names).run(scored=False)
     computed = [measure for measure in measures if measure in grades_for]
     result = _evaluate_each(run, {measure: grades_for[measure] for measure in computed})
-    return result, problem
+    if not problem or result.counted is None:
+        return result
+    left_out = Suspicion(
+        code="left-out-measure", fact=f"nDCG is left out: {problem}", count=len(query_ids)
+    )
+    return with_counts(result, suspicions=(*result.counted.suspicions, left_out))
 
 
 def _evaluate_each(
@@ -162,7 +168,7 @@ def _evaluate_each(
             for query_id, grade_of in grades_for[measures[0]].items()
         }
         evaluator = Evaluator(qrels, measures, order="given", duplicates="keep")
-        results.append(evaluate_without_warning(evaluator, run))
+        results.append(evaluate_without_warning(evaluator, run, search_ids=False))
         scores.update(zip(measures, results[-1].values.array, strict=True))
     return results[0].model_copy(
         update={
@@ -275,9 +281,9 @@ class _ValueNames:
             return values
         return [None if value is None else self._name_of(value) for value in values]
 
-    def num_without_parent(self, _documents: Sequence[Any]) -> int:
-        """Return 0: Haystack's evaluators know no chunks."""
-        return 0
+    def read(self, documents: Sequence[Any]) -> ReadNames:
+        """Return what ``names_of`` returns; Haystack's evaluators know no chunks."""
+        return ReadNames(self.names_of(documents))
 
     def _name_of(self, value: Any) -> str:
         if isinstance(value, str):

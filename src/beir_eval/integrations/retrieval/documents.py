@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,9 @@ from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import id_text, ids_as_text
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import InputError, SettingError, first_few, shown
+from beir_eval.errors import InputError, SettingError, shown
+from beir_eval.evaluation.coverage import with_counts
+from beir_eval.evaluation.suspicions.suspicion import Suspicion
 from beir_eval.evaluation.unmatched_ids import IdGroups, UnmatchedIds
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ _METADATA_PREFIX = "meta."
 BEIR_DOC_ID = "beir_doc_id"
 #: The value of ``collapse`` that counts a document with this key as the document that it names.
 AUTO = "auto"
-#: Ids that are no name of a document begin with this; no field of a document has such a value.
-NOT_A_NAME = "\0"
 #: From so many queries on, the evaluation finds out whether the ids differ.
 _MANY_QUERIES = 6
 #: Longer names, such as contents, are not compared character by character.
@@ -120,57 +120,82 @@ class DocumentNames:
             return cls(fields)
         return cls(fields, f"{_METADATA_PREFIX}{BEIR_DOC_ID}", is_automatic=True)
 
-    def names_of(self, documents: Iterable[Any]) -> list[str | None]:
+    @property
+    def are_contents(self) -> bool:
+        """Whether documents are identified by their contents."""
+        return self.fields == ("content",) and self.collapse is None
+
+    @property
+    def label(self) -> str:
+        """The fields, for messages."""
+        return " + ".join(self.fields)
+
+    def names_of(self, documents: Sequence[Any]) -> list[str | None]:
         """Return the name of each document; None or "" for a document without a name.
 
         Raises:
             TypeError: the only field is "id", and an id is neither text nor an integer.
         """
-        if self.is_automatic:
-            documents = list(documents)
-            for document in documents:  # a third faster than any()
-                if BEIR_DOC_ID in document.meta:
-                    break
-            else:
-                return self._ids_of(documents)
-        if self.collapse is None and self.fields == ("content",):
-            return [document.content for document in documents]  # Haystack checks that it is text
-        if self.collapse is None and self.fields == ("id",):
-            return self._ids_of(documents)
-        return [self._name_of(document) for document in documents]
+        return self.read(documents).names
 
-    @staticmethod
-    def _ids_of(documents: Iterable[Any]) -> list[str | None]:
-        ids = [document.id for document in documents]
-        if set(map(type, ids)) <= {str}:
-            return ids
-        return [id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids]
+    def read(self, documents: Sequence[Any]) -> ReadNames:
+        """Return the name of each document, and which documents are chunks of others.
 
-    def is_chunk(self, document: Any) -> bool:
-        """Return whether a document counts as another one, of which it is a chunk."""
+        Raises:
+            TypeError: the only field is "id", and an id is neither text nor an integer.
+        """
+        if self.are_contents:  # Haystack checks that it is text
+            return ReadNames([document.content for document in documents])
+        if self.fields == ("id",):
+            if self.collapse is None:
+                return ReadNames(_as_names([document.id for document in documents]))
+            if self.is_automatic:
+                ids = [document.id for document in documents if BEIR_DOC_ID not in document.meta]
+                if len(ids) == len(documents):  # the usual case, in one pass
+                    return ReadNames(_as_names(ids))
         if self.collapse is None:
-            return False
-        parent = _value_as_text(field_value(document, self.collapse))
-        return parent is not None and parent != _value_as_text(document.id)
+            return ReadNames(list(map(self._own_name, documents)))
+        names: list[str | None] = []
+        is_chunk: list[bool] = []
+        without_parent = 0
+        for document in documents:
+            parent = _value_as_text(field_value(document, self.collapse))
+            names.append(self._own_name(document) if parent is None else parent)
+            is_chunk.append(parent is not None and parent != _value_as_text(document.id))
+            without_parent += parent is None
+        return ReadNames(names, is_chunk, 0 if self.is_automatic else without_parent)
 
-    def num_without_parent(self, documents: Iterable[Any]) -> int:
-        """Return how many documents lack the field ``collapse``; 0 if it was not stated."""
-        if self.collapse is None or self.is_automatic:
-            return 0
-        parents = (_value_as_text(field_value(document, self.collapse)) for document in documents)
-        return sum(parent is None for parent in parents)
-
-    def _name_of(self, document: Any) -> str | None:
-        if self.collapse is not None:
-            parent_name = _value_as_text(field_value(document, self.collapse))
-            if parent_name is not None:
-                return parent_name
+    def _own_name(self, document: Any) -> str | None:
+        """Return the name of a document that is not a part of another one."""
         texts = [_value_as_text(field_value(document, field)) for field in self.fields]
         if len(texts) == 1:
             return texts[0]
         if None in texts:
             return None
         return json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
+
+
+class ReadNames(NamedTuple):
+    """The names of N documents.
+
+    Attributes:
+        names: the name of each; None or "" for a document without a name. [N]
+        is_chunk: whether each counts as another document, of which it is a chunk [N]; empty if none
+            does.
+        without_parent: the number of documents that lack the field ``DocumentNames.collapse``; 0 if
+            it was not stated.
+    """
+
+    names: list[str | None]
+    is_chunk: Sequence[bool] = ()
+    without_parent: int = 0
+
+
+def _as_names(ids: list[Any]) -> list[str | None]:
+    """Return ids as names; None for an empty one."""
+    if set(map(type, ids)) <= {str}:
+        return ids
+    return [id_text(doc_id) if doc_id is not None and doc_id != "" else None for doc_id in ids]
 
 
 def _is_metadata_field(field: object) -> bool:
@@ -237,20 +262,21 @@ class Ranking(NamedTuple):
         unnamed = chunks = further_chunks = 0
         check_documents(query_id, documents, "retrieved")
         try:
-            for name, document in zip(names.names_of(documents), documents, strict=True):
+            read = names.read(documents)
+            are_chunks = read.is_chunk or repeat(object=False)
+            for name, document, is_chunk in zip(read.names, documents, are_chunks, strict=False):
                 if not name:
                     unnamed += 1
                     continue
-                if names.is_chunk(document):
+                if is_chunk:
                     chunks += 1
                     further_chunks += name in score_of
                 score_of.setdefault(name, document.score)
             doc_ids = ids_as_text(list(score_of))
-            without_parent = names.num_without_parent(documents)
         except NOT_DOCUMENTS as error:
             raise documents_error(query_id, documents, "retrieved", error) from error
         scores = strictly_decreasing_scores(list(score_of.values()))
-        return cls(doc_ids, scores, unnamed, without_parent, chunks, further_chunks)
+        return cls(doc_ids, scores, unnamed, read.without_parent, chunks, further_chunks)
 
 
 class Answer(NamedTuple):
@@ -394,71 +420,79 @@ def is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
 
 
-def without_parent_message(collapse: str | None, lacking: int, total: int) -> str | None:
-    """Return a warning if retrieved documents lack the field ``collapse``; None if all have it.
+def without_parent(collapse: str | None, lacking: int, total: int) -> Iterator[Suspicion]:
+    """Yield a suspicion if retrieved documents lack the field ``collapse``.
 
     Args:
         collapse: the field.
         lacking: the number of retrieved documents that lack it.
         total: the number of retrieved documents.
     """
-    if not lacking:
-        return None
-    if lacking == total:
-        return (
-            f"collapse={collapse!r}: none of the {total:,} retrieved documents has this field, so "
-            "each counts as a document of its own; check the name of the field"
+    if lacking:
+        some = f"{lacking:,} of the {total:,} retrieved documents do not have"
+        if lacking == total:
+            some = f"none of the {total:,} retrieved documents has"
+        yield Suspicion(
+            code="without-parent",
+            fact=f"collapse={collapse!r}: {some} this field; each counts as a document of its own",
+            count=lacking,
+            total=total,
         )
-    return (
-        f"collapse={collapse!r}: {lacking:,} of the {total:,} retrieved documents do not have this "
-        "field; each of them counts as a document of its own"
-    )
 
 
-def no_overlap_message(
+def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and two remedies
+    result: EvaluationResult,
     run: Run,
     qrels: Qrels,
-    result: EvaluationResult,
     *,
     if_empty: str,
     advice: Callable[[], str],
-) -> str | None:
-    """Return a warning if no query has a retrieved document that is judged; None otherwise.
+    are_contents: bool = False,
+) -> EvaluationResult:
+    """Return the result with the reason why no query has a retrieved document that is judged.
 
-    There is no warning if the ids may well be the same, and the queries only missed.
+    It is the result itself if a query has one, or if the names may well be the same, and the
+    queries only missed.
 
     Args:
+        result: the evaluation of the run; for six queries or more it says whether the ids differ.
         run: the run.
         qrels: the judgements.
-        result: the evaluation of the run; for six queries or more it says whether the ids differ.
         if_empty: what to do if no document was retrieved.
-        advice: returns what to do if the ids differ and the reason is not known.
+        advice: returns the likely reason if none is known, as a clause with the remedy; or "".
+        are_contents: whether documents are identified by their contents.
     """
+    counted = result.counted
+    if counted is None or counted.documents_judged:
+        return result
     row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-    retrieved: list[list[str]] = []
-    judged: list[list[str]] = []
-    for query_id, doc_ids, _ in run.rankings():
-        if query_id in row_of and doc_ids:
-            grades = qrels.grades_of_row(row_of[query_id])
-            if not grades.keys().isdisjoint(doc_ids):
-                return None
-            retrieved.append([name for name in doc_ids if not name.startswith(NOT_A_NAME)])
-            judged.append([name for name in grades if not name.startswith(NOT_A_NAME)])
-    if not retrieved:
-        return f"No document was retrieved for any judged query: {if_empty}"
-    if len(retrieved) < _MANY_QUERIES:
-        unmatched = _unmatched_names(judged, retrieved)
-    else:
-        unmatched = None if result.counted is None else result.counted.unmatched_ids
+    ranked = (
+        (qrels.grades_of_row(row_of[query_id]), doc_ids)
+        for query_id, doc_ids, _ in run.rankings()
+        if query_id in row_of and doc_ids
+    )
+    pairs = list(islice(ranked, _MANY_QUERIES))
+    if not pairs:
+        nothing = Suspicion(
+            code="nothing-retrieved",
+            fact="no document was retrieved for any judged query",
+            count=len(qrels),
+            total=len(qrels),
+            examples=(if_empty,),
+        )
+        return with_counts(result, suspicions=(*counted.suspicions, nothing))
+    unmatched = counted.unmatched_ids
+    if len(pairs) < _MANY_QUERIES:
+        judged, retrieved = zip(*pairs, strict=True)
+        unmatched = _unmatched_names(judged, retrieved, are_contents=are_contents)
     if unmatched is None:
-        return None
-    has_spelling = unmatched.cause not in {None, "row numbers", "swapped columns", "chunks"}
-    remedy = f"Likely reason: {unmatched.reason}." if has_spelling else advice()
-    return (
-        "Retrieved and judged documents have nothing in common, so nothing relevant was found for "
-        f"any query: retrieved are {_example_ids(retrieved)}; judged are {_example_ids(judged)}. "
-        f"{remedy}"
-    ).rstrip()
+        return result
+    if unmatched.cause in {None, "row numbers", "swapped columns", "chunks"}:
+        unmatched = unmatched.model_copy(update={"reason": advice()})
+    suspicions = [
+        suspicion for suspicion in counted.suspicions if suspicion.code != "ids-nearly-match"
+    ]
+    return with_counts(result, unmatched_ids=unmatched, suspicions=tuple(suspicions))
 
 
 def parents_in(documents: Sequence[Any]) -> dict[str, frozenset[str]]:
@@ -502,9 +536,9 @@ def field_with_judged(
 def parent_advice(
     parents: Mapping[str, Mapping[str, frozenset[str]]], qrels: Qrels, option: str
 ) -> str:
-    """Return what to do if retrieved documents are chunks whose ids are not those of documents.
+    """Return the reason if retrieved documents are chunks whose ids are not those of documents.
 
-    A field is named only if its values are judged documents.
+    It is "" unless the values of a field are judged documents.
 
     Args:
         parents: {query_id: {field: its values in the retrieved documents}}.
@@ -512,54 +546,50 @@ def parent_advice(
         option: the keyword that names the field.
     """
     field = field_with_judged(parents, qrels)
-    if field is None:
-        return ""
-    return (
-        f"The field {field} of the retrieved documents names judged documents: {option}={field!r} "
-        "counts these."
-    )
+    return f"another field names judged documents: {option}={field!r} counts these" if field else ""
 
 
 def _unmatched_names(
-    judged: Sequence[Sequence[str]], retrieved: Sequence[Sequence[str]]
+    judged: Sequence[Iterable[str]], retrieved: Sequence[Iterable[str]], *, are_contents: bool
 ) -> UnmatchedIds | None:
     """Return what shows that the names of a few queries differ; None if nothing does.
 
     - Another spelling of the names matches.
     - Names of one side are hashes, and those of the other are not.
     - No retrieved document has a name.
-    - With two queries or more, no two names of both sides are alike but for their digits.
+    - With two queries or more, no two names of both sides are alike but for their digits; contents
+      are the same or not.
 
     Args:
         judged: the names of the judged documents of each query. [Q]
         retrieved: the names of the retrieved documents of each query, none of them judged. [Q]
+        are_contents: whether names are contents, which are not searched for spellings.
     """
-    wanted, listed = (set(chain.from_iterable(groups)) for groups in (judged, retrieved))
+    groups = IdGroups.from_names(
+        judged,
+        retrieved,
+        search_ids=not are_contents,
+        owners=("the judgements", "the retrieved documents"),
+        may_be_chunks=False,
+    )
+    wanted, listed = (set(chain.from_iterable(side)) for side in (groups.wanted, groups.listed))
     if not wanted:
         return None
-    if max(map(len, wanted | listed)) <= _LONGEST_NAME:
-        names = "the judgements", "the retrieved documents"
-        groups = IdGroups(judged, retrieved, *names, may_be_chunks=False)
-        unmatched = groups.unmatched_ids(frozenset())
-        if unmatched.cause not in {None, "row numbers", "swapped columns"}:
-            return unmatched
+    unmatched = groups.unmatched_ids(frozenset())
+    if unmatched.cause not in {None, "row numbers", "swapped columns"}:
+        return unmatched
     are_hashes, others_are = (
         {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)
     )
-    differ = are_hashes.isdisjoint(others_are)
+    differ = not are_contents and are_hashes.isdisjoint(others_are)
     if len(retrieved) > 1:
         forms, other_forms = (
-            {_DIGITS.sub("0", name) for name in side} for side in (wanted, listed)
+            set() if are_contents else {_DIGITS.sub("0", name) for name in side}
+            for side in (wanted, listed)
         )
         are_alike = any("0" in form for form in forms & other_forms)
         differ = differ or (wanted.isdisjoint(listed) and not are_alike)
-    return UnmatchedIds() if differ else None
-
-
-def _example_ids(groups: Iterable[Sequence[str]]) -> str:
-    """Return up to three different names for a message, each cut to 60 characters."""
-    names = islice(dict.fromkeys(chain.from_iterable(groups)), 3)
-    return first_few(name[:60] for name in names) or "documents without a name"
+    return unmatched if differ else None
 
 
 class RetrievedDocument(NamedTuple):

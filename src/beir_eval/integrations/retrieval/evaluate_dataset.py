@@ -11,7 +11,7 @@ from beir_eval.errors import InputError, SettingError, check_count, check_name, 
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.integrations.retrieval.chunks import check_chunks, run_of_chunks
-from beir_eval.integrations.retrieval.documents import no_overlap_message, parent_advice
+from beir_eval.integrations.retrieval.documents import parent_advice, with_unmatched_names
 from beir_eval.integrations.retrieval.run_queries import retrieve_all
 
 if TYPE_CHECKING:
@@ -96,19 +96,15 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
     _warn_of(retrieval.problems, run_name)
     problems += retrieval.problems
     result = evaluate_without_warning(evaluator, run, run_name)
-    problem = None
     if run.text_counts is None:  # else the ids are those of chunks
-        problem = no_overlap_message(
+        result = with_unmatched_names(
+            result,
             run,
             qrels,
-            result,
             if_empty=call.if_empty,
             advice=lambda: parent_advice(retrieved.parents, qrels, call.if_chunks),
         )
-    if problem is not None:
-        warn_caller(problem)
-    else:
-        warn_of_content(result, run_name)
+    warn_of_content(result, run_name)
     update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
     retrieval = retrieval.model_copy(update=update)
     return retrieved, result.model_copy(update={"retrieval": retrieval})

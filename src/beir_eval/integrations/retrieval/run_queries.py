@@ -36,7 +36,7 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.coverage import versions_text
 from beir_eval.evaluation.records import Retrieval, RetrievalProblem, Reused
-from beir_eval.integrations.retrieval.documents import run_from_rankings, without_parent_message
+from beir_eval.integrations.retrieval.documents import run_from_rankings, without_parent
 from beir_eval.integrations.retrieval.journal import FRESH, Journal
 
 if TYPE_CHECKING:
@@ -475,11 +475,10 @@ def _retrieve(
     ordered_answers = {query_id: answers[query_id] for query_id in queries if query_id in answers}
     rankings = {query_id: answer.ranking for query_id, answer in ordered_answers.items()}
     left_out = sum(answer.left_out for answer in ordered_answers.values())
-    without_parent = sum(ranking.without_parent for ranking in rankings.values())
+    num_without_parent = sum(ranking.without_parent for ranking in rankings.values())
     num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
-    problem = without_parent_message(call.collapse, without_parent, num_documents)
-    if problem is not None:
-        warn_caller(problem)
+    for suspicion in without_parent(call.collapse, num_without_parent, num_documents):
+        warn_caller(suspicion.sentence)
     chunks = sum(ranking.chunks for ranking in rankings.values())
     retrieval = Retrieval(
         seconds={
@@ -491,7 +490,7 @@ def _retrieve(
         left_out=left_out,
         further_chunks=sum(ranking.further_chunks for ranking in rankings.values()),
         unnamed=sum(ranking.unnamed for ranking in rankings.values()),
-        without_parent=without_parent,
+        without_parent=num_without_parent,
         retries=len(runner.repeated_queries),
         chunks=chunks,
         collapse=call.collapse if call.collapse is not None and chunks else "",

@@ -6,6 +6,8 @@ import operator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from beir_eval._version import __version__
 from beir_eval.core.column_names import DOC as DOC_ROLE
 from beir_eval.core.column_names import GRADE, SCORE, columns_of_role
@@ -19,10 +21,12 @@ from beir_eval.errors import (
     check_name,
     needs_extra,
     shown,
+    warn_caller,
 )
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, TableFacts
+from beir_eval.evaluation.suspicions.judgements import fractional_grades
 from beir_eval.integrations.spark.distribution import METHODS, score_table
 from beir_eval.integrations.spark.inputs import (
     POSITION,
@@ -156,7 +160,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     retrieved = _selected(run_df, [*run_columns[:3], position if ordered and position else ""])
     max_grade, has_fractions = _check_judgements(judged, qrels_columns)
     if has_fractions:
-        Evaluator({"q": {"d": 0.5}}, evaluator.measures, **policies)  # gives the warning
+        for suspicion in fractional_grades(np.array([0.5]), evaluator.measures):
+            warn_caller(suspicion.sentence)
     plan = Plan(
         version=__version__,
         measures=[str(measure) for measure in evaluator.measures],

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from haystack import Document, component, default_from_dict, default_to_dict, logging
+from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.component import InputSocket
 
 from beir_eval.adapters.readers import read_qrels
@@ -32,6 +32,7 @@ from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, Measure, nDCG, parse, parse_all
 from beir_eval.spans import Chunks, Spans, SpanView, match_texts
 
+from .findings import tell, with_findings
 from .inputs import (
     UNJUDGED,
     UNMATCHED,
@@ -41,14 +42,9 @@ from .inputs import (
     qrels_from_judgements,
     resolve_query_ids,
     select_qrels,
-    warn_if_no_overlap,
-    warn_of_names,
-    with_identities,
     with_rel,
 )
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
-
-logger = logging.getLogger(__name__)
 
 RULES = ("beir_eval", "haystack")
 
@@ -443,6 +439,10 @@ class BEIREvaluator:
                 ``unjudged="error"``; or ground truth and qrels are both passed, or neither.
             QrelsError: the qrels are not valid, or do not have ``qrels_sha256``.
             DuplicateDocumentError: a document is retrieved twice, with ``duplicates="error"``.
+
+        Warns:
+            BeirEvalWarning: what looks wrong, a warning each; they are logged too, and
+            ``result.warnings()`` returns them.
         """
         if retrieved_documents is _MANDATORY:
             msg = (
@@ -497,6 +497,7 @@ class BEIREvaluator:
             if self.rules == "haystack":
                 return self._run_with_haystack_rules(queries, retrieved, truth)
         result = self._evaluate(queries, retrieved, truth, judgements)
+        tell(result)
         return component_outputs(result, queries, str(self.primary))
 
     def _evaluate(
@@ -506,7 +507,7 @@ class BEIREvaluator:
         truth: list[list[Document]] | None,
         judgements: Qrels | None,
     ) -> EvaluationResult:
-        """Return the scores of retrieved documents, and log what is odd about them.
+        """Return the scores of retrieved documents, with what looks wrong about them.
 
         Args:
             queries: the ids of the queries. [Q]
@@ -531,13 +532,9 @@ class BEIREvaluator:
             assert judgements is not None  # noqa: S101 - checked by run
             qrels = select_qrels(queries, judgements, self.unjudged)
         evaluator = Evaluator(qrels, self.measures, order=order, duplicates=self.duplicates)
-        result = evaluate_without_warning(evaluator, run)
-        if retrieved_names is not None:
-            warn_of_names(retrieved_names, names)
+        result = evaluate_without_warning(evaluator, run, search_ids=not names.are_contents)
         documents = [] if isinstance(retrieved, Run) else retrieved
-        result = with_identities(result, judged, documents, names)
-        warn_if_no_overlap(run, qrels, result, names, retrieved)
-        return result
+        return with_findings(result, run, qrels, names, judged, documents, retrieved_names)
 
     def _evaluate_text(
         self,
@@ -565,10 +562,7 @@ class BEIREvaluator:
             overlap = 0.75 if self.overlap is None else self.overlap
             qrels, run = match_texts(judged.grades, texts, overlap=overlap)
         qrels = select_qrels(queries, qrels, self.unjudged)
-        result = evaluate_without_warning(Evaluator(qrels, self.measures), run)
-        for sentence in result.warnings():
-            logger.warning("{sentence}", sentence=sentence)
-        return result
+        return evaluate_without_warning(Evaluator(qrels, self.measures), run)
 
     def _run_with_haystack_rules(
         self, queries: list[str], retrieved: list[list[Document]] | Run, truth: list[list[Document]]
@@ -580,9 +574,8 @@ class BEIREvaluator:
             raise InputError(msg)
         field = self.document_comparison_field
         assert field is None or isinstance(field, str)  # noqa: S101 - checked by the constructor
-        result, problem = evaluate_as_haystack(
+        result = evaluate_as_haystack(
             queries, retrieved, truth, field or "content", self.measures, self.primary
         )
-        if problem is not None:
-            logger.warning("nDCG is left out: {problem}", problem=problem)
+        tell(result)
         return component_outputs(result, queries, str(self.primary), plain_mean=True)

@@ -1,38 +1,24 @@
-"""Conversion of a component's inputs to a run and to qrels of the same queries."""
+"""Conversion of a component's inputs to qrels of the same queries."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any
 
-from haystack import Document, logging
+from haystack import Document
 
 from beir_eval.core.ids import distinct_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, first_few
-from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import (
-    EMPTY_STORE_HINT,
     NO_RELEVANT_DOCUMENT,
     Judgements,
-    RetrievedNames,
     check_lists,
     judgements_from_documents,
 )
-from beir_eval.integrations.retrieval.documents import (
-    BEIR_DOC_ID,
-    NOT_DOCUMENTS,
-    DocumentNames,
-    no_overlap_message,
-    parent_advice,
-    parents_in,
-    without_parent_message,
-)
+from beir_eval.integrations.retrieval.documents import BEIR_DOC_ID, NOT_DOCUMENTS, DocumentNames
 from beir_eval.measures import Measure
-
-logger = logging.getLogger(__name__)
 
 UNJUDGED = ("error", "skip", "zero")
 UNMATCHED = ("missed", "error")
@@ -93,7 +79,7 @@ def resolve_query_ids(
 def judgements_of(
     queries: list[str], truth: list[list[Document]], names: DocumentNames, unmatched: str
 ) -> Judgements:
-    """Return ground-truth documents as judgements, and log what is odd about them.
+    """Return ground-truth documents as judgements.
 
     Args:
         queries: the ids of the queries. [Q]
@@ -107,25 +93,14 @@ def judgements_of(
             with "error".
     """
     judgements = judgements_from_documents(queries, truth, names)
-    if judgements.unnamed:
-        field = " + ".join(names.fields)
-        of_queries = first_few(judgements.unnamed)
-        number = sum(judgements.unnamed.values())
-        if unmatched == "error":
-            msg = (
-                f"ground-truth documents have no {field}, so nothing can match them: {number} in "
-                f"queries {of_queries}. Add it, identify documents by another field with "
-                "document_comparison_field, or count them as never found with unmatched='missed'"
-            )
-            raise InputError(msg)
-        logger.warning(
-            "{number} ground-truth documents have no {field}: they match nothing and count as "
-            "never found. They are in queries {queries}.",
-            number=number,
-            field=field,
-            queries=of_queries,
+    if judgements.unnamed and unmatched == "error":
+        msg = (
+            f"ground-truth documents have no {names.label}, so nothing can match them: "
+            f"{sum(judgements.unnamed.values())} in queries {first_few(judgements.unnamed)}. Add "
+            "it, identify documents by another field with document_comparison_field, or count "
+            "them as never found with unmatched='missed'"
         )
-    _warn_of_fractions(judgements.grades)
+        raise InputError(msg)
     return judgements
 
 
@@ -145,38 +120,6 @@ def qrels_from_judgements(queries: list[str], judgements: Judgements, unjudged: 
     _check_judged(queries, judged, unjudged, "")
     fill = NO_RELEVANT_DOCUMENT if unjudged == "zero" else {}
     return Qrels({query_id: judgements.grades[query_id] or fill for query_id in queries})
-
-
-def with_identities(
-    result: EvaluationResult,
-    judgements: Judgements | None,
-    retrieved: list[list[Document]],
-    names: DocumentNames,
-) -> EvaluationResult:
-    """Return a result that counts chunks, and the ground-truth documents without identity.
-
-    Args:
-        result: the result.
-        judgements: the ground truth; None for qrels.
-        retrieved: the retrieved documents of each query. [Q]
-        names: the fields that identify a document.
-    """
-    counts: dict[str, Any] = {"chunks": _num_chunks(retrieved, names)}
-    if judgements is not None:
-        counts["unnamed_judgements"] = sum(judgements.unnamed.values())
-        counts["queries_only_unnamed"] = judgements.queries_only_unnamed
-    if result.counted is None or not any(counts.values()):
-        return result
-    return result.model_copy(update={"counted": result.counted.model_copy(update=counts)})
-
-
-def _num_chunks(retrieved: list[list[Document]], names: DocumentNames) -> int:
-    """Return how many documents count as another one, of which they are chunks."""
-    if names.collapse is None:
-        return 0
-    if names.is_automatic:  # most rankings hold no chunk
-        retrieved = [docs for docs in retrieved if any(BEIR_DOC_ID in doc.meta for doc in docs)]
-    return sum(names.is_chunk(document) for documents in retrieved for document in documents)
 
 
 def are_chunks_of_indexed(truth: list[list[Document]], retrieved: list[list[Document]]) -> bool:
@@ -214,22 +157,6 @@ def naming_positions(*, has_positions: bool) -> Iterator[None]:
                 for text in error.args
             )
         raise
-
-
-def _warn_of_fractions(grades: Mapping[str, Mapping[str, float]]) -> None:
-    """Log a warning if grades are fractions, as the scores of retrieved documents are."""
-    fractions = [
-        grade for judged in grades.values() for grade in judged.values() if not grade.is_integer()
-    ]
-    if fractions:
-        logger.warning(
-            "The scores of ground-truth documents are their grades, and {number} of them are "
-            "fractions, such as {example}. If these are the retrieved documents, the two lists are "
-            "swapped: ground_truth_documents come first. If a retriever set the scores of the "
-            "ground truth, set them to None: each document then has the grade 1.",
-            number=len(fractions),
-            example=f"{fractions[0]:g}",
-        )
 
 
 def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
@@ -287,53 +214,3 @@ def _check_judged(queries: list[str], judged: set[str], unjudged: str, known: st
         )
         raise InputError(msg)
     return unjudged_ids
-
-
-def warn_of_names(retrieved: RetrievedNames, names: DocumentNames) -> None:
-    """Log a warning if retrieved documents have no name, or are parts of no document.
-
-    Args:
-        retrieved: the names of the retrieved documents.
-        names: the fields that identify a document.
-
-    Raises:
-        InputError: an object is not a document.
-    """
-    num_documents = sum(map(len, retrieved))  # reads those of unjudged queries too
-    _warn_of_unnamed("retrieved", retrieved.unnamed, names)
-    problem = without_parent_message(names.collapse, retrieved.num_without_parent(), num_documents)
-    if problem is not None:
-        logger.warning("{problem}", problem=problem)
-
-
-def warn_if_no_overlap(
-    run: Run,
-    qrels: Qrels,
-    result: EvaluationResult,
-    names: DocumentNames,
-    retrieved: list[list[Document]] | Run,
-) -> None:
-    """Log a warning if no retrieved document is judged, and that is not just a miss."""
-
-    def advice() -> str:
-        field = " + ".join(names.fields)
-        text = f"Documents are identified by {field}: see document_comparison_field."
-        if isinstance(retrieved, Run) or not (names.collapse is None or names.is_automatic):
-            return text
-        by_query = zip(run.query_ids, retrieved, strict=True)
-        parents = {query_id: parents_in(documents) for query_id, documents in by_query}
-        return f"{text} {parent_advice(parents, qrels, 'collapse')}".rstrip()
-
-    problem = no_overlap_message(run, qrels, result, if_empty=EMPTY_STORE_HINT, advice=advice)
-    if problem is not None:
-        logger.warning("{problem}", problem=problem)
-
-
-def _warn_of_unnamed(kind: str, count: int, names: DocumentNames) -> None:
-    if count:
-        logger.warning(
-            "{number} {what} documents have no {field}: they match nothing.",
-            number=count,
-            what=kind,
-            field=" + ".join(names.fields),
-        )

@@ -1,0 +1,208 @@
+"""What the component tells its user about wrong inputs: in the log, as a warning, in the result."""
+
+import logging
+import random
+import warnings
+
+import pytest
+from haystack import Document, Pipeline
+
+from beir_eval.errors import BeirEvalWarning
+from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+
+KINDS = (
+    *("acer", "betula", "carex", "daphne", "erica", "fagus"),
+    *("galium", "hedera", "iris", "juncus", "kerria", "linum"),
+)
+GROUNDS = ("sand", "clay", "peat", "chalk")
+#: Four contents for each of twelve queries.
+PLANTS = [[f"{kind} grows best in {ground} that is dry" for ground in GROUNDS] for kind in KINDS]
+TRUTH = [plants[:1] for plants in PLANTS]
+#: The relevant document, then documents of the query five further on.
+RANKED = [[plants[0], *PLANTS[(row + 5) % len(PLANTS)][1:]] for row, plants in enumerate(PLANTS)]
+
+
+def documents(lists, **fields):
+    """Documents with these contents; a field is a function of the row and the index."""
+    return [
+        [
+            Document(content=text, **{name: value(row, index) for name, value in fields.items()})
+            for index, text in enumerate(contents)
+        ]
+        for row, contents in enumerate(lists)
+    ]
+
+
+def identified(lists):
+    return documents(lists, id=lambda row, index: f"Doc{row}{index}")
+
+
+QUERY_IDS = [f"q{row}" for row in range(len(PLANTS))]
+QRELS = {query_id: {f"Doc{row}0": 1} for row, query_id in enumerate(QUERY_IDS)}
+IN_META = {"meta": lambda row, index: {"file": f"{row}-{index}", "source": "wiki"}}
+#: {what is wrong: (settings, truth or None, retrieved documents, words of the one warning)}
+WRONG = {
+    "truth of the next query": (
+        {},
+        documents(TRUTH[1:] + TRUTH[:1]),
+        documents(RANKED),
+        "rankings seem to belong to other queries: 12 of 12 rankings",
+    ),
+    "a key that only retrieved documents have": (
+        {"document_comparison_field": "meta.file"},
+        documents(TRUTH),
+        documents(RANKED, **IN_META),
+        "12 of 12 ground-truth documents have no meta.file",
+    ),
+    "a key that all documents share": (
+        {"document_comparison_field": "meta.source"},
+        documents(TRUTH, **IN_META),
+        documents(RANKED, **IN_META),
+        "48 retrieved documents and the ground truth have only 1 value of meta.source",
+    ),
+    "a key with two values": (
+        {"document_comparison_field": "meta.ground"},
+        documents(TRUTH, meta=lambda row, _: {"ground": GROUNDS[row % 2]}),
+        documents(RANKED, meta=lambda row, index: {"ground": GROUNDS[(row + index) % 2]}),
+        "have only 2 values of meta.ground",
+    ),
+    "chunks of the judged contents": (
+        {},
+        documents([[f"{plants[0]}. {plants[1]}. {plants[2]}"] for plants in PLANTS]),
+        documents(RANKED),
+        "for 10 of 10 queries looked at a retrieved document is a part of a ground-truth document",
+    ),
+    "judged parts of the retrieved contents": (
+        {},
+        documents(TRUTH),
+        documents([[f"{text}. More of it" for text in contents] for contents in RANKED]),
+        "for 10 of 10 queries looked at a retrieved document is a part of a ground-truth document",
+    ),
+    "retrieved documents as ground truth": (
+        {},
+        documents(RANKED, score=lambda _, index: 1 / (index + 3)),
+        documents(RANKED),
+        "the scores of ground-truth documents are their grades, and 48 of 48 are fractions",
+    ),
+    "nothing is retrieved": (
+        {},
+        documents(TRUTH),
+        [[] for _ in PLANTS],
+        "no document was retrieved for any judged query (is the document store empty?",
+    ),
+    "ids in small letters": (
+        {"qrels": QRELS},
+        None,
+        documents(RANKED, id=lambda row, index: f"doc{row}{index}"),
+        "document ids do not match: none of the 48 retrieved documents of 12 judged queries",
+    ),
+    "documents without content": (
+        {},
+        documents(TRUTH),
+        [
+            [*contents, Document(content=None, id=f"none {row}")]
+            for row, contents in enumerate(documents(RANKED))
+        ],
+        "12 of 60 retrieved documents have no content: they match nothing",
+    ),
+    "chunks without the field of their document": (
+        {"collapse": "meta.source_id", "qrels": QRELS},
+        None,
+        identified(RANKED),
+        "collapse='meta.source_id': none of the 48 retrieved documents has this field",
+    ),
+    "judgements of another field": (
+        {"qrels": {query_id: {f"plant-{row}": 1} for row, query_id in enumerate(QUERY_IDS)}},
+        None,
+        documents(RANKED, meta=lambda row, _: {"plant": f"plant-{row}"}),
+        "another field names judged documents: collapse='meta.plant' counts these",
+    ),
+}
+
+
+def request_of(truth, retrieved):
+    if truth is None:
+        return {"retrieved_documents": retrieved, "query_ids": QUERY_IDS}
+    return {"ground_truth_documents": truth, "retrieved_documents": retrieved}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_input_is_said_once_in_each_of_the_three_places(what, caplog):
+    settings, truth, retrieved, words = WRONG[what]
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", BEIREvaluator(["MRR"], **settings))
+    with (
+        caplog.at_level(logging.WARNING),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        outputs = pipeline.run({"evaluator": request_of(truth, retrieved)})["evaluator"]
+    [sentence] = outputs["result"].warnings()
+    assert words in sentence
+    ours = [record.getMessage() for record in caplog.records if "beir_eval" in record.name]
+    assert ours == [sentence]
+    warned = [warning for warning in caught if issubclass(warning.category, BeirEvalWarning)]
+    assert [str(warning.message) for warning in warned] == [sentence]
+    assert warned[0].filename == __file__  # the line that runs the pipeline
+
+
+@pytest.mark.parametrize("field", ["content", "id"])
+def test_right_inputs_are_said_nothing_about(field, logged):
+    truth, retrieved = documents(TRUTH), documents(RANKED)
+    outputs = BEIREvaluator(["MRR"], document_comparison_field=field).run(truth, retrieved)
+    assert (outputs["score"], logged) == (1.0, [])
+
+
+def test_what_the_compatible_preset_leaves_out_is_a_warning_of_the_result_too(logged):
+    graded = [[Document(content="a", score=-1.0)]]
+    evaluator = BEIREvaluator.haystack_compatible(primary="MRR")
+    result = evaluator.run(graded, documents([["a"]]))["result"]
+    [sentence] = result.warnings()
+    assert logged == [sentence]
+    assert sentence.startswith("nDCG is left out: ")
+
+
+def test_a_key_that_no_document_has_is_named_and_no_placeholder_is(logged):
+    evaluator = BEIREvaluator(["MRR"], document_comparison_field="meta.page")
+    evaluator.run(documents(TRUTH), documents(RANKED))
+    assert [text.partition(":")[0] for text in logged] == [
+        "12 of 12 ground-truth documents have no meta.page",
+        "48 of 48 retrieved documents have no meta.page",
+    ]
+    assert not any("\0" in text or "x00" in text or "unnamed" in text for text in logged)
+
+
+def test_placeholders_of_some_documents_are_no_examples_of_ids(logged):
+    with_page = documents(
+        RANKED, meta=lambda row, index: {"page": f"{row}.{index}"} if index else {}
+    )
+    judged = documents(TRUTH, meta=lambda row, _: {"page": f"other {row}"})
+    evaluator = BEIREvaluator(["MRR"], document_comparison_field="meta.page")
+    evaluator.run(judged, with_page)
+    assert any("do not match" in text for text in logged)
+    assert not any("\0" in text or "x00" in text or "unnamed" in text for text in logged)
+
+
+def test_contents_are_not_searched_for_other_spellings(logged):
+    truth = documents([[text.upper() for text in contents] for contents in TRUTH])
+    result = BEIREvaluator(["MRR"]).run(truth, documents(RANKED))["result"]
+    [sentence] = logged
+    assert "document ids do not match" in sentence
+    assert "case" not in sentence
+    assert result.counted.unmatched_ids.cause is None
+
+
+@pytest.mark.parametrize("num_documents", [60, 300])
+def test_a_document_retrieved_twice_counts_once_in_every_check(num_documents, logged):
+    rng = random.Random(num_documents)
+    corpus = [f"document {number} about something" for number in range(num_documents)]
+    for _ in range(3):
+        rankings = [rng.sample(corpus, 20) for _ in range(24)]
+        repeated = [[ranking[0], *ranking] for ranking in rankings]
+        truth = documents([rng.sample(corpus, 3) for _ in rankings])
+        BEIREvaluator(["MRR"]).run(truth, documents(rankings))
+        once = list(logged)
+        logged.clear()
+        BEIREvaluator(["MRR"]).run(truth, documents(repeated))
+        assert logged == once
+        logged.clear()
