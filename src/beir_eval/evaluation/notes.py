@@ -57,11 +57,6 @@ def ranks_sentence(result: Summary) -> str:
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
         return ""
-    if settings.ranks == "documents":
-        return (
-            f"matched by text: a judged text counts as retrieved by the first text with a run of "
-            f"{100 * (text.overlap or 0):g}% of its letters"
-        )
     what = "each character of a span counts"
     if text.overlap is not None:
         what = f"a span counts once {100 * text.overlap:g}% of it is read"

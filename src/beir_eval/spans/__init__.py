@@ -4,18 +4,16 @@ Inside: ``spans`` and ``chunks`` (what is judged and what is ranked); ``views`` 
 judgements, rankings of chunks as runs: ranks are characters or chunks); ``gold`` and
 ``projection`` (which characters are gold, and where they stand in a ranking); ``texts``,
 ``alignment`` and ``locating`` (the corpus, and finding texts in it); ``drift`` (spans on a changed
-corpus); ``records`` (reading); ``text_matching``
-(without a corpus).
+corpus); ``records`` (reading).
 
 Public: ``Spans``, ``Span``, ``Chunks``, ``Chunk``, ``SpanView``, ``Alignment``, ``span_drift``,
-``SpanDrift``, ``match_texts``.
+``SpanDrift``.
 """
 
 from beir_eval.spans.alignment import Alignment
 from beir_eval.spans.chunks import Chunk, Chunks
 from beir_eval.spans.drift import SpanDrift, span_drift
 from beir_eval.spans.spans import Span, Spans
-from beir_eval.spans.text_matching import match_texts
 from beir_eval.spans.views import SpanView
 
 __all__ = [
@@ -26,6 +24,5 @@ __all__ = [
     "SpanDrift",
     "SpanView",
     "Spans",
-    "match_texts",
     "span_drift",
 ]

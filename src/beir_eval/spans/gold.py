@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: The fewest letters of a text whose copies are the same evidence; shorter ones, such as a year,
 #: stand everywhere.
-LEAST_LETTERS = 20
+_LEAST_LETTERS = 20
 
 
 class GoldSpan(NamedTuple):
@@ -150,7 +150,7 @@ def _by_place(span: GoldSpan) -> tuple[str, int, int]:
 
 
 def _is_long(text: str) -> bool:
-    return len(letters_of(text)) >= LEAST_LETTERS
+    return len(letters_of(text)) >= _LEAST_LETTERS
 
 
 def _merge_copies(located: Sequence[GoldSpan], numbers: Sequence[Ints], same: Ints) -> None:

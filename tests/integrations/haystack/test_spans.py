@@ -179,37 +179,14 @@ def test_the_component_judges_retrieved_chunks_by_spans(folder):
         other.run(retrieved_documents=[[Document(content="x")]], query_ids=["q0"])
 
 
-def test_the_component_matches_ground_truth_by_text_if_asked_to():
-    truth = [[Document(content=FACTS[0]), Document(content="500 degrees")]]
-    retrieved = [
-        [Document(content="Something else"), Document(content=f"Manual: {FACTS[0].upper()}")]
-    ]
-    plain = BEIREvaluator(["Recall@2"]).run(truth, retrieved)
-    assert plain["score"] == 0
-    evaluator = BEIREvaluator(["Recall@3", "MRR"], match="text")
-    outputs = evaluator.run(truth, retrieved)
-    assert outputs["metrics"] == {"Recall@3": 1, "MRR": 1 / 2}
-    assert any(note.startswith("matched by text") for note in outputs["result"].notes())
-    half = [[Document(content="cleaned with the pyrolytic cycle")]]
-    with pytest.warns(BeirEvalWarning, match="nothing that was retrieved holds judged text"):
-        assert evaluator.run(truth, half)["score"] == 0
-    low = BEIREvaluator(["Recall@3", "MRR"], match="text", overlap=0.4)
-    with pytest.warns(BeirEvalWarning, match="ends before 3 for 1 query"):
-        assert low.run(truth, half)["score"] == 1 / 2
-    with pytest.raises(InputError, match=r"needs ground_truth_documents|nothing to judge by"):
-        evaluator.run(retrieved_documents=retrieved)
-
-
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
         ({"spans": "s.jsonl"}, "need corpus="),
         ({"corpus": "c.jsonl"}, "are for spans="),
-        ({"match": "meaning"}, "match is None or 'text'"),
-        ({"overlap": 0.5}, "overlap is for"),
-        ({"match": "text", "order": "score"}, "order='given'"),
+        ({"overlap": 0.5}, "are for spans="),
+        ({"spans": "s.jsonl", "corpus": "c.jsonl", "order": "score"}, "order='given'"),
         ({"spans": "s.jsonl", "corpus": "c.jsonl", "qrels": {"q": {"a": 1}}}, "no qrels"),
-        ({"spans": "s.jsonl", "corpus": "c.jsonl", "match": "text"}, "choose one"),
     ],
 )
 def test_settings_of_text_that_exclude_each_other_are_refused(settings, problem):

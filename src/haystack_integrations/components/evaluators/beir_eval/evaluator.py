@@ -30,7 +30,7 @@ from beir_eval.integrations.haystack.haystack_rules import (
 )
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, Measure, nDCG, parse, parse_all
-from beir_eval.spans import Chunks, Spans, SpanView, match_texts
+from beir_eval.spans import Chunks, Spans, SpanView
 
 from .findings import tell, with_findings
 from .inputs import (
@@ -98,7 +98,6 @@ class BEIREvaluator:
         corpus: str | Path | None = None,
         ranks: str = "characters",
         overlap: float | None = None,
-        match: str | None = None,
     ) -> None:
         """Set the measures, and how documents are matched.
 
@@ -149,9 +148,6 @@ class BEIREvaluator:
             ranks: with ``spans``, what has a rank: "characters" or "chunks" (see ``Spans.view``).
             overlap: the share of a span, or of a judged text's letters, that counts; .75 if None,
                 but with ranks of characters each character counts.
-            match: "text" matches ground-truth documents and retrieved ones by their contents: a
-                judged text is retrieved by the first with a run of ``overlap`` of its letters (see
-                ``match_texts``). None matches by ``document_comparison_field``.
 
         Raises:
             MeasureError: a measure or a cutoff does not exist.
@@ -203,7 +199,7 @@ class BEIREvaluator:
             self._check_sha256(self._qrels, "the qrels")
         if rules == "haystack":
             self._check_haystack_rules()
-        self.ranks, self.overlap, self.match = ranks, overlap, match
+        self.ranks, self.overlap = ranks, overlap
         # A saved component may be loaded in another folder than this one.
         self.spans, self.corpus = (
             None if path is None else str(Path(path).absolute()) for path in (spans, corpus)
@@ -213,18 +209,13 @@ class BEIREvaluator:
 
     def _check_text_settings(self) -> None:
         """Raise SettingError for settings of judged text that exclude each other or others."""
-        is_text = self.spans is not None or self.match is not None
+        is_text = self.spans is not None
         problems = {
-            "match is None or 'text'": self.match not in {None, "text"},
-            "spans and match='text' are two ways to judge text; choose one": (
-                self.spans is not None and self.match is not None
-            ),
             "spans need corpus=, the documents that they are parts of": (
-                self.spans is not None and self.corpus is None
+                is_text and self.corpus is None
             ),
-            "corpus and ranks are for spans=": self.spans is None
-            and (self.corpus is not None or self.ranks != "characters"),
-            "overlap is for spans= or match='text'": self.overlap is not None and not is_text,
+            "corpus, ranks and overlap are for spans=": not is_text
+            and (self.corpus, self.ranks, self.overlap) != (None, "characters", None),
             "judged text needs rules='beir_eval', order='given', unjudged='error' or 'skip', and "
             "no qrels": is_text
             and (
@@ -394,7 +385,6 @@ class BEIREvaluator:
             corpus=self.corpus,
             ranks=self.ranks,
             overlap=self.overlap,
-            match=self.match,
         )
 
     @classmethod
@@ -515,8 +505,8 @@ class BEIREvaluator:
             truth: the ground-truth documents of each query [Q]; None to judge by ``judgements``.
             judgements: qrels of these and perhaps other queries.
         """
-        if self._view is not None or self.match == "text":
-            return self._evaluate_text(queries, retrieved, truth)
+        if self._view is not None:
+            return self._evaluate_text(self._view, queries, retrieved)
         retrieved_names = None
         if isinstance(retrieved, Run):
             names, order, run = self._document_names("id"), "score", retrieved
@@ -537,32 +527,16 @@ class BEIREvaluator:
         return with_findings(result, run, qrels, names, judged, documents, retrieved_names)
 
     def _evaluate_text(
-        self,
-        queries: list[str],
-        retrieved: list[list[Document]] | Run,
-        truth: list[list[Document]] | None,
+        self, view: SpanView, queries: list[str], retrieved: list[list[Document]] | Run
     ) -> EvaluationResult:
-        """Return the scores of retrieved text on judged spans, or on judged texts."""
+        """Return the scores of retrieved text on judged spans."""
         if isinstance(retrieved, Run):
             raise InputError("text is judged, so lists of Documents are needed, not a Run")
-        if self._view is not None:
-            by_query = dict(zip(queries, retrieved, strict=True))
-            field = None if self.collapse in {None, AUTO} else self.collapse.removeprefix("meta.")
-            chunks = Chunks.from_documents(by_query, self._view.texts, doc_id_field=field)
-            qrels, run = self._view.qrels, self._view.run(chunks)
-        else:
-            if truth is None:
-                raise InputError("match='text' needs ground_truth_documents")
-            names = DocumentNames.from_fields("content")
-            judged = judgements_of(queries, truth, names, self.unmatched)
-            texts = {
-                query_id: [document.content or "" for document in documents]
-                for query_id, documents in zip(queries, retrieved, strict=True)
-            }
-            overlap = 0.75 if self.overlap is None else self.overlap
-            qrels, run = match_texts(judged.grades, texts, overlap=overlap)
-        qrels = select_qrels(queries, qrels, self.unjudged)
-        return evaluate_without_warning(Evaluator(qrels, self.measures), run)
+        by_query = dict(zip(queries, retrieved, strict=True))
+        field = None if self.collapse in {None, AUTO} else self.collapse.removeprefix("meta.")
+        chunks = Chunks.from_documents(by_query, view.texts, doc_id_field=field)
+        qrels = select_qrels(queries, view.qrels, self.unjudged)
+        return evaluate_without_warning(Evaluator(qrels, self.measures), view.run(chunks))
 
     def _run_with_haystack_rules(
         self, queries: list[str], retrieved: list[list[Document]] | Run, truth: list[list[Document]]
