@@ -4,12 +4,14 @@ import sys
 
 import ir_measures
 
-NAMES = {"nDCG@5": "nDCG@5", "MAP": "AP", "MRR": "RR", "P@5": "P@5", "Recall@5": "R@5"}
+#: Others have the same name.
+NAMES = {"MAP": "AP", "MRR": "RR", "Recall@5": "R@5"}
 
 
 def main(qrels, run, measures):
     """Print every query's scores and the means."""
-    parsed = {ir_measures.parse_measure(NAMES[name]): name for name in measures.split(",")}
+    names = measures.split(",")
+    parsed = {ir_measures.parse_measure(NAMES.get(name, name)): name for name in names}
     judged = list(ir_measures.read_trec_qrels(qrels))
     rankings = list(ir_measures.read_trec_run(run))
     scores = ir_measures.calc(list(parsed), judged, rankings)

@@ -10,6 +10,8 @@ NAMES = {
     "MRR": "recip_rank",
     "P@5": "P_5",
     "Recall@5": "recall_5",
+    "IPrec@0.3": "iprec_at_recall_0.30",
+    "IPrec@0.7": "iprec_at_recall_0.70",
 }
 
 

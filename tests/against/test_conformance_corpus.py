@@ -15,6 +15,7 @@ CASES = json.loads((FOLDER / "cases.json").read_text())
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 TOOLS = {
     "trec_eval 10": "beir_eval",
+    "trec_eval 9, fused multiply-add": "fused_multiply_add",
     "pytrec_eval": "pytrec_eval",
     "ranx": "ranx",
     "ir_measures": "ir_measures",
@@ -53,7 +54,7 @@ def test_each_tool_is_as_in_its_own_column(column):
     command = [sys.executable, "-c", ALL_CASES, FOLDER, tool, column]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{len(CASES)} of {len(CASES)} cases" in done.stdout
+    assert f"{len(EXPECTED[column])} of {len(EXPECTED[column])} cases" in done.stdout
 
 
 def _run(column, tool):
@@ -78,19 +79,30 @@ def _nested(rows):
     return nested
 
 
+#: {measure: its textbook formula, of the grades by rank and the judgements of a query}
+TEXTBOOK = {
+    "nDCG@5": lambda grades, judged: textbook.ndcg(grades, judged, 5),
+    "MAP": lambda grades, judged: textbook.average_precision(grades, judged, None),
+    "MRR": lambda grades, judged: textbook.reciprocal_rank(grades, judged, None),
+    "P@5": lambda grades, judged: textbook.precision(grades, judged, 5),
+    "Recall@5": lambda grades, judged: textbook.recall(grades, judged, 5),
+    "IPrec@0.3": lambda grades, judged: _interpolated_precision(grades, judged, 0.3),
+    "IPrec@0.7": lambda grades, judged: _interpolated_precision(grades, judged, 0.7),
+}
+
+
+def _interpolated_precision(grades, judged, recall):
+    # No case has a recall level half way between two numbers of documents.
+    return textbook.interpolated_precision(grades, judged, None, recall, round)
+
+
 def _by_the_textbook(case):
     """Return {query: {measure: score}} of a case, by code that shares nothing with the package."""
     judgements, scores = _nested(case["qrels"]), {}
     for query, judged in judgements.items():
         rows = [(doc, score) for of_query, doc, score in case["run"] if of_query == query]
         grades = textbook.grades_by_rank(textbook.rank_documents(rows, judged), judged)
-        scores[query] = {
-            "nDCG@5": textbook.ndcg(grades, judged, 5),
-            "MAP": textbook.average_precision(grades, judged, None),
-            "MRR": textbook.reciprocal_rank(grades, judged, None),
-            "P@5": textbook.precision(grades, judged, 5),
-            "Recall@5": textbook.recall(grades, judged, 5),
-        }
+        scores[query] = {measure: TEXTBOOK[measure](grades, judged) for measure in case["measures"]}
     means = {
         measure: sum(of_query[measure] for of_query in scores.values()) / len(scores)
         for measure in case["measures"]
@@ -125,3 +137,21 @@ def test_pytrec_evals_column_is_ours_with_its_rules(name):
         scores |= {"all": result[measure]} if scores else {}
         values = {query: by_measure[measure] for query, by_measure in expected.items()}
         assert scores == pytest.approx(values, abs=1e-12)
+
+
+def test_the_column_of_the_fused_multiply_add_needs_one_relevant_document_more():
+    expected = EXPECTED["trec_eval 9, fused multiply-add"]
+    assert expected == {
+        "fused multiply-add": {
+            "q1": {"IPrec@0.7": 3 / 4},
+            "q2": {"IPrec@0.7": 1 / 1},
+            "all": {"IPrec@0.7": (3 / 4 + 1) / 2},
+        },
+        "fused multiply-add, 57 relevant": {
+            "q1": {"IPrec@0.3": 18 / 19},
+            "all": {"IPrec@0.3": 18 / 19},
+        },
+    }
+    for name in expected:
+        ours = EXPECTED["trec_eval 10"][name]["q1"]
+        assert set(ours.values()) == {1.0}  # 2/2 and 17/17

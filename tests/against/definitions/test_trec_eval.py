@@ -1,7 +1,8 @@
-"""What pytrec_eval and ir_measures compute: the rows ``pytrec-eval-`` and ``ir-measures-``."""
+"""What trec_eval, pytrec_eval and ir_measures compute: the rows that begin with their names."""
 
 import math
 import shutil
+from fractions import Fraction
 
 import ir_measures
 import pytest
@@ -170,3 +171,15 @@ def test_judged_divides_by_the_number_retrieved_and_orders_ties_ascending():
     assert ours(qrels, TIED, "Judged@1") == 0.0
     ranked = Run.from_rankings({"q": sorted(TIED["q"])})
     assert ours(qrels, ranked, "Judged@1") == 1.0
+
+
+@pytest.mark.row("trec-eval-fused")
+def test_a_fused_multiply_add_needs_one_relevant_document_more_for_a_recall_level():
+    rounded_twice, rounded_once = 0.7 * 3 + 0.9, float(Fraction(0.7) * 3 + Fraction(0.9))
+    assert (int(rounded_twice), int(rounded_once)) == (2, 3)
+    run = {"q": {"a": 4.0, "b": 3.0, "x": 2.0, "c": 1.0}}
+    assert ours(THREE_RELEVANT, run, "IPrec(recall=0.7)") == 2 / 2
+    assert ours(THREE_RELEVANT, run, 'IPrec(recall=0.7, rounding="trec_eval9")') == 2 / 2
+    assert ours(THREE_RELEVANT, run, 'IPrec(recall=0.71, rounding="trec_eval9")') == 3 / 4
+    theirs = by_pytrec_eval(THREE_RELEVANT, run, "iprec_at_recall.0.7", "iprec_at_recall_0.70")
+    assert theirs in ({"q": 2 / 2}, {"q": 3 / 4})  # as its wheel was compiled; on x86-64 2/2
