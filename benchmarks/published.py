@@ -17,7 +17,7 @@ import warnings
 from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval import IPrec, evaluate, read_qrels
 from beir_eval.errors import BeirEvalWarning
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from beir_eval import EvaluationResult, Qrels
 
-#: The rules of trec_eval 9 for ties and for the rounding of recall levels.
-TIES: dict[str, Any] = {"ties": "trec_eval9"}
-ROUNDING: dict[str, Any] = {"rounding": "trec_eval9"}
 FUSED = "fused multiply-add"
 RECALL_LEVELS = [tenths / 10 for tenths in range(11)]
 SUMMAND = 0.9
@@ -73,12 +70,6 @@ class Level(NamedTuple):
     fused: Measure
 
 
-def measure_of(name: str) -> Measure:
-    """Return a measure of trec_eval 9."""
-    measure = parse(name)
-    return measure(**ROUNDING) if measure.name == "IPrec" else measure
-
-
 def printed_like(published: str, value: float | None) -> str:
     """Return a value with as many decimals as the published one, or "none"."""
     return "none" if value is None else f"{value:.{len(published.partition('.')[2])}f}"
@@ -104,7 +95,7 @@ def levels_of(qrels: Qrels) -> list[Level]:
         for recall in RECALL_LEVELS:
             sums = sums_at(recall, num_relevant)
             if int(sums[0]) != int(sums[1]):
-                fused = IPrec(recall=int(sums[1]) / num_relevant, **ROUNDING)
+                fused = IPrec(recall=int(sums[1]) / num_relevant)
                 name = f"iprec_at_recall_{recall:.2f}"
                 levels.append(Level(name, query, recall, num_relevant, sums, fused))
     return levels
@@ -125,11 +116,11 @@ def trec_deep_learning_2021(data: Path, systems: Collection[str]) -> Compared:
     qrels = read_qrels(data / "qrels/dl21-passage.trec.gz")
     names = dict.fromkeys(name for texts in published.values() for name, _ in texts)
     levels = [level for level in levels_of(qrels) if level.measure in names]
-    measures = {name: measure_of(name) for name in names}
+    measures = {name: parse(name) for name in names}
     requested = [*measures.values(), *dict.fromkeys(level.fused for level in levels)]
     values, equal = [], Counter[tuple[str, Level]]()
     for system, texts in published.items():
-        result = evaluate(qrels, data / f"published/dl21/{system}.trec.gz", requested, **TIES)
+        result = evaluate(qrels, data / f"published/dl21/{system}.trec.gz", requested)
         ours = {name: scores_of(result, measure) for name, measure in measures.items()}
         fused = {level.measure: dict(ours[level.measure]) for level in levels}
         for level in levels:

@@ -1,7 +1,8 @@
 """Write ``expected.json`` anew, from what the tools in ``tools/`` print.
 
-The column of trec_eval 10 is what beir-eval prints; ``tests/against/test_conformance_corpus.py``
-compares it with an implementation of the rules that shares no code with the package.
+The column of trec_eval 10 is what beir-eval prints with its ties and rounding;
+``tests/against/test_conformance_corpus.py`` compares it with an implementation of the rules that
+shares no code with the package.
 """
 
 import json

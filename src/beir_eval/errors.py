@@ -342,13 +342,22 @@ def number_of(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
 
 
-def check_choice(setting: str, value: object, choices: Iterable[str]) -> None:
-    """Raise SettingError unless ``value`` is one of ``choices``, which are texts."""
+#: What is meant by choices whose names do not say it.
+_MEANINGS = {
+    "trec_eval9": " (trec_eval 9, pytrec_eval, ir_measures, BEIR: scores as float32)",
+    "trec_eval10": " (trec_eval 10: scores in double precision)",
+}
+
+
+def check_choice(
+    setting: str, value: object, choices: Iterable[str], error: type[Exception] = SettingError
+) -> None:
+    """Raise SettingError, or ``error``, unless ``value`` is one of ``choices``, which are texts."""
     allowed = list(choices)
     if not isinstance(value, str) or value not in allowed:
-        listed = ", ".join(repr(choice) for choice in allowed)
+        listed = ", ".join(f"{choice!r}{_MEANINGS.get(choice, '')}" for choice in allowed)
         msg = f"{setting}={shown(value)} is not known; choose one of {listed}"
-        raise SettingError(msg)
+        raise error(msg)
 
 
 def check_count(setting: str, value: object, *, least: int = 1) -> None:

@@ -406,7 +406,7 @@ def test_a_written_run_is_read_back_exactly(ending, tmp_path_factory):
         write_run(run, path)
         assert as_dict(read_run(path)) == run
         assert read_run(path).fingerprint() == Run(run).fingerprint()
-        for ties in ("trec_eval", "input"):
+        for ties in ("trec_eval9", "input"):
             assert evaluate(qrels, read_run(path), order=order, ties=ties) == evaluate(
                 qrels, run, order=order, ties=ties
             )

@@ -189,7 +189,7 @@ def test_a_run_file_gives_the_result_of_the_dict(tmp_path_factory, case, separat
         for doc, score in ranked.items()
     ]
     path = write_file(tmp_path_factory.mktemp("runs"), "\n".join(lines))
-    for ties in ("trec_eval", "trec_eval9", "input", "best"):
+    for ties in ("trec_eval9", "trec_eval10", "input", "best"):
         from_file = evaluate(qrels, read_run(path), ties=ties, keep_top=4, drop_identical_ids=True)
         assert from_file == evaluate(qrels, run, ties=ties, keep_top=4, drop_identical_ids=True)
 

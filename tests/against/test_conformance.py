@@ -106,7 +106,7 @@ def test_ir_measures_and_evaluate_return_the_scores_written_out(name, qrels, sco
     }
     assert (oracle["0"], oracle["1"]) == pytest.approx(scores, abs=1e-15)
     assert provider.calc_aggregate([measure], qrels, RANKED)[measure] == pytest.approx(aggregate)
-    ours = evaluate(qrels, RANKED, [name], ties="trec_eval9")
+    ours = evaluate(qrels, RANKED, [name])
     assert ours.scores(name).tolist() == pytest.approx(scores, abs=1e-15)
     assert ours[name] == pytest.approx(aggregate, abs=1e-15)
 

@@ -25,6 +25,9 @@ from haystack_integrations.components.evaluators.beir_eval import (
     BEIREvaluator,
 )
 
+# Warnings do not change numbers, and are tested with the component.
+pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
+
 #: Haystack 2.26 has other rules: nDCG by id, MAP over the documents found, "" counted by recall.
 IS_CURRENT = int(haystack.version.__version__.partition(".")[0]) >= 3
 

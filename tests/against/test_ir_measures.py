@@ -36,7 +36,7 @@ def test_rbp_equals_that_of_cwl_eval(case, p):
         metric.query_id: metric.value
         for metric in ir_measures.cwl_eval.iter_calc([theirs], qrels, run)
     }
-    ours = evaluate(qrels, run, [RBP(p=p)], ties="trec_eval9").per_query
+    ours = evaluate(qrels, run, [RBP(p=p)]).per_query
     for query, scores in ours.items():
         assert scores[str(RBP(p=p))] == pytest.approx(oracle[query], abs=1e-12)
 
@@ -52,7 +52,7 @@ def test_gains_of_ir_measures_are_read_with_the_same_scores_or_refused(gains, ca
         for metric in ir_measures.pytrec_eval.iter_calc([theirs], qrels, run)
     }
     try:
-        ours = evaluate(qrels, run, str(theirs), ties="trec_eval9").per_query
+        ours = evaluate(qrels, run, str(theirs)).per_query
     except MeasureError:
         # A grade above those in the name is its own gain there; which grades, ours must know.
         listed = dict(parse(str(theirs)).parameters)["gain"]
@@ -110,7 +110,7 @@ def test_a_name_of_ir_measures_means_the_same_here(name):
     }
     run = {query: {doc: rng.random() for doc in rng.sample(docs, 30)} for query in qrels}
     theirs = ir_measures.pytrec_eval.calc_aggregate([ir_measures.parse_measure(name)], qrels, run)
-    ours = evaluate(qrels, run, [name], ties="trec_eval9")
+    ours = evaluate(qrels, run, [name])
     assert ours[name] == pytest.approx(next(iter(theirs.values())), abs=1e-12)
     assert list(ours.as_dict(names="ir_measures")) == [str(ir_measures.parse_measure(name))]
 

@@ -63,7 +63,7 @@ PAIRS = (
         "num_rel": num_rel,
         "num_rel_ret": num_rel_ret,
         "num_nonrel_judged_ret": num_nonrel_judged_ret,
-        "11pt_avg": AP_11pt(rounding="trec_eval9"),
+        "11pt_avg": AP_11pt,
         "G": G,
         "binG": binG,
         "Rndcg": Rndcg,
@@ -78,10 +78,7 @@ PAIRS = (
     | {f"P_{k}": Precision @ k for k in CUTOFFS}
     | {f"recall_{k}": Recall @ k for k in CUTOFFS}
     | {f"success_{k}": Success @ k for k in CUTOFFS}
-    | {
-        f"iprec_at_recall_{point / 10:.2f}": IPrec(recall=point / 10, rounding="trec_eval9")
-        for point in range(11)
-    }
+    | {f"iprec_at_recall_{point / 10:.2f}": IPrec(recall=point / 10) for point in range(11)}
 )
 CUTOFF_LIST = ",".join(map(str, CUTOFFS))
 REQUESTED = {
@@ -117,7 +114,6 @@ def assert_identical(
         run if given_run is None else given_run,
         [PAIRS[name](judged_only=judged_only) for name in pairs],
         rel=None if level == 1 else level,
-        ties="trec_eval9",
         missing="skip",
     )
     assert set(result.query_ids) == set(oracle)

@@ -204,7 +204,7 @@ BAD = {
     "a cutoff of 0": (["qrels.trec", "good.trec", "-m", "nDCG@0"], "1 or more, not 0"),
     "an unknown tie rule": (
         ["qrels.trec", "good.trec", "--ties", "x"],
-        "choose one of 'trec_eval'",
+        "choose one of 'trec_eval9' (trec_eval 9, pytrec_eval",
     ),
     "an unknown name set": (["qrels.trec", "good.trec", "--names", "x"], "choose one of 'beir'"),
     "a file that is not there": (["qrels.trec", "none.trec"], "none.trec: No such file"),

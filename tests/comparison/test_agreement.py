@@ -190,7 +190,7 @@ def test_agree_compares_the_rankings_of_both_runs_query_by_query(case, k):
 
         def ranking(sign, ranked=ranked):
             by_id = sorted(ranked, reverse=True)
-            return sorted(by_id, key=lambda doc: sign * float(ranked[doc]), reverse=True)
+            return sorted(by_id, key=lambda doc: sign * np.float32(ranked[doc]), reverse=True)
 
         expected = kendall_distance(ranking(1), ranking(-1), k=k)
         np.testing.assert_equal(result.per_query["kendall_distance"][position], expected)

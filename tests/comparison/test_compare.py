@@ -355,8 +355,8 @@ def test_input_other_than_two_named_systems_is_refused(select, error, message):
 def test_results_of_different_settings_or_qrels_are_refused():
     qrels, run = qrels_for(3), ranked([1, 2, 3])
     first = evaluate(qrels, run, "MRR", name="one")
-    second = evaluate(qrels, run, "MRR", name="two", ties="trec_eval9")
-    with pytest.raises(ResultError, match="ties='trec_eval' and 'trec_eval9'"):
+    second = evaluate(qrels, run, "MRR", name="two", ties="trec_eval10")
+    with pytest.raises(ResultError, match="ties='trec_eval9' and 'trec_eval10'"):
         compare([first, second])
     first = evaluate(qrels, run, "MRR", name="one", fingerprint=True)
     second = evaluate(qrels_for(4), run, "MRR", name="two", fingerprint=True)
@@ -566,11 +566,11 @@ def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
     constant.save(tmp_path / "constant.json")
     assert Comparison.load(tmp_path / "constant.json") == constant
     for content, message in {
-        "[]": "a saved comparison of layout 1 was expected, found a list",
+        "[]": "a saved comparison of layout 2 was expected, found a list",
         "{}": "found schema_version None",
         "nonsense": "not a saved comparison",
         json.dumps({"schema_version": 9}): "found schema_version 9",
-        json.dumps({"schema_version": 1}): "not a saved comparison",
+        json.dumps({"schema_version": 2}): "not a saved comparison",
     }.items():
         (tmp_path / "bad.json").write_text(content)
         with pytest.raises(ResultError, match=message):

@@ -23,12 +23,23 @@ def test_the_range_goes_from_the_worst_to_the_best_order():
     assert "| MRR     |   tied |        0.6667 |         1.0000 |" in comparison.to_markdown()
 
 
-@pytest.mark.parametrize("policies", [{"ties": "trec_eval9"}, {"order": "given"}])
-def test_there_is_no_tie_interval_with_trec_eval9_or_the_given_order(policies):
+@pytest.mark.parametrize(
+    ("policies", "systems"),
+    [
+        ({"ties": "trec_eval9"}, ["a", "b"]),
+        ({"ties": "trec_eval10"}, ["b"]),
+        ({"ties": "input"}, ["b"]),
+        ({"order": "given"}, []),
+    ],
+)
+def test_scores_tie_in_the_precision_of_the_rule(policies, systems):
     qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
-    tied = {"q1": {"r": 1.0, "x": 1.0}, "q2": {"r": 1.0}}
-    comparison = compare_runs(qrels, {"a": tied, "b": tied}, "MRR", **policies)
-    assert comparison.ties == ()
+    near = {"q1": {"r": 0.1234567890, "x": 0.1234567891}, "q2": {"r": 1.0}}
+    equal = {"q1": {"r": 1.0, "x": 1.0}, "q2": {"r": 1.0}}
+    comparison = compare_runs(qrels, {"a": near, "b": equal}, "MRR", **policies)
+    assert [(ties.system, ties.low, ties.high) for ties in comparison.ties] == [
+        (system, (1 / 2 + 1) / 2, 1) for system in systems
+    ]
 
 
 def test_rankings_without_scores_have_no_tie_interval():
@@ -41,10 +52,19 @@ def test_rankings_without_scores_have_no_tie_interval():
 @given(
     st.dictionaries(st.sampled_from(QUERY_IDS[:3]), judged(), min_size=2, max_size=3),
     st.data(),
-    st.sampled_from(["trec_eval", "input"]),
+    st.sampled_from(["trec_eval9", "trec_eval10", "input"]),
     st.sampled_from(["nDCG@3", "MRR", "MAP@4", "Rprec"]),
 )
 def test_the_ends_are_the_means_of_evaluations_with_ties_worst_and_best(qrels, data, ties, measure):
+    def levels(docs):
+        """Return the scores as whole numbers that tie where they do under the rule."""
+        kind = np.float32 if ties == "trec_eval9" else np.float64
+        distinct = sorted({kind(score) for score in docs.values()})
+        return {doc: float(distinct.index(kind(score))) for doc, score in docs.items()}
+
+    def run_of_levels(run):
+        return {query: levels(docs) for query, docs in run.items()}
+
     runs = {
         name: [{query: data.draw(ranking()) for query in qrels} for _ in range(repeats)]
         for name, repeats in (("a", 1), ("b", 2))
@@ -54,7 +74,7 @@ def test_the_ends_are_the_means_of_evaluations_with_ties_worst_and_best(qrels, d
         low, high = (
             np.mean(
                 [
-                    evaluate(qrels, run, measure, ties=extreme)[measure]
+                    evaluate(qrels, run_of_levels(run), measure, ties=extreme)[measure]
                     for run in runs[tie_range.system]
                 ]
             )
@@ -66,5 +86,9 @@ def test_the_ends_are_the_means_of_evaluations_with_ties_worst_and_best(qrels, d
     assert {ties.system for ties in comparison.ties} <= {
         name
         for name, repeats in runs.items()
-        if any(len(set(docs.values())) < len(docs) for run in repeats for docs in run.values())
+        if any(
+            len(set(docs.values())) < len(docs)
+            for run in map(run_of_levels, repeats)
+            for docs in run.values()
+        )
     }

@@ -36,14 +36,14 @@ def test_a_record_is_loaded_as_it_was_saved(tmp_path):
 
 def test_a_file_without_one_of_the_settings_is_refused_rather_than_given_the_default(tmp_path):
     path = tmp_path / "record.json"
-    path.write_text(json.dumps({"schema_version": 1, "options": {"alpha": 0.1}}))
+    path.write_text(json.dumps({"schema_version": 2, "options": {"alpha": 0.1}}))
     with pytest.raises(ResultError, match=r"not a saved record: options: .*lack samples"):
         Record.load(path)
 
 
 def test_settings_that_are_not_an_object_are_refused(tmp_path):
     path = tmp_path / "record.json"
-    path.write_text(json.dumps({"schema_version": 1, "options": [*asdict(Options()).values()]}))
+    path.write_text(json.dumps({"schema_version": 2, "options": [*asdict(Options()).values()]}))
     with pytest.raises(ResultError, match="not a saved record: options"):
         Record.load(path)
 

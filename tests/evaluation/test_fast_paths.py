@@ -46,7 +46,7 @@ FALL_BACKS = {
 policies = st.fixed_dictionaries(
     {
         "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
-        "ties": st.sampled_from(["trec_eval", "trec_eval9", "input"]),
+        "ties": st.sampled_from(["trec_eval9", "trec_eval10", "input"]),
         "drop_identical_ids": st.booleans(),
     }
 )

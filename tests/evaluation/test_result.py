@@ -49,7 +49,7 @@ def test_a_gz_file_is_compressed_and_two_saves_are_the_same_bytes(tmp_path):
     example_result().save(tmp_path / "one.json.gz")
     example_result().save(tmp_path / "two.json.gz")
     content = (tmp_path / "one.json.gz").read_bytes()
-    assert json.loads(gzip.decompress(content))["schema_version"] == 1
+    assert json.loads(gzip.decompress(content))["schema_version"] == 2
     assert content == (tmp_path / "two.json.gz").read_bytes()
 
 
@@ -82,8 +82,8 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatc
         ("[" * 100_000, "not a saved result"),
         ('{"schema_version": true}', "schema_version True"),
         ('{"schema_version": 99}', "schema_version 99"),
-        ('{"schema_version": 1, "name": "x"}', "not a saved result"),
-        ('{"schema_version": 1', "not a saved result"),
+        ('{"schema_version": 2, "name": "x"}', "not a saved result"),
+        ('{"schema_version": 2', "not a saved result"),
     ],
 )
 def test_a_file_that_is_not_a_saved_result_is_refused(tmp_path, content, problem):

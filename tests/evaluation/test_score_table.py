@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate
 from beir_eval._version import __version__
-from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking import AS_GIVEN, EvaluationSettings
 from beir_eval.errors import QueryMismatchError, ResultError
 from beir_eval.evaluation import Provenance
 from beir_eval.evaluation.score_table import (
@@ -127,7 +127,9 @@ def test_a_row_says_what_was_counted_for_its_query():
         "tied_documents": 2,
         "duplicates": 0,
         "identical_ids": 1,
+        "float32": AS_GIVEN,
         "judged_in_top_2": 1,
+        "double_precision": "[]",
     }
     assert rows["q2"]["retrieved"]
     assert not rows["q2"]["documents_retrieved"]
@@ -146,7 +148,7 @@ def test_lists_with_none_are_read_as_arrays_with_nan():
 
 
 def test_facts_are_saved_as_json():
-    facts = facts_of(Qrels(QRELS), Run(RUN), {"ties": "trec_eval9"})
+    facts = facts_of(Qrels(QRELS), Run(RUN), {"ties": "trec_eval10"})
     assert TableFacts.from_content(json.loads(facts.model_dump_json()), "table.parquet") == facts
 
 

@@ -41,7 +41,7 @@ PIECES = (
         b'"docs":',
         b'"score":',
     ),
-    *(b'"_id":', b'"text":', b'"metadata":', b'"schema_version":1', b'"values":', b"PAR1"),
+    *(b'"_id":', b'"text":', b'"metadata":', b'"schema_version":2', b'"values":', b"PAR1"),
 )
 
 

@@ -82,7 +82,7 @@ odd_settings = st.dictionaries(
     ),
     st.sampled_from(
         (
-            *("score", "given", "trec_eval9", "worst", "skip", "zero", "first", "", "\ud800"),
+            *("score", "given", "trec_eval10", "worst", "skip", "zero", "first", "", "\ud800"),
             *(True, 2, -1, 10**30, None, [], {}, math.nan, np.bool_(0), np.array([1, 2])),
         )
     ),

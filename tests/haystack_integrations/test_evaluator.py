@@ -85,6 +85,12 @@ def test_it_takes_and_returns_what_haystacks_evaluators_do():
     assert outputs["result"].scores("MRR").tolist() == [0.5, 0.0]
 
 
+def test_the_order_of_a_list_never_passes_through_float32():
+    near = scored(**{f"d{rank}": 1e300 / rank for rank in range(1, 21)})
+    outputs = BEIREvaluator("MRR").run([scored(d3=1)], [near])
+    assert (outputs["score"], outputs["result"].warnings()) == (1 / 3, [])
+
+
 def test_the_outputs_are_exactly_those_declared():
     declared = set(BEIREvaluator.run._output_types_cache)
     outputs = BEIREvaluator().run([docs("a")], [docs("a")])

@@ -409,15 +409,13 @@ LOOPS = {
     "infAP": textbook.inferred_ap,
     "infAP(rel=2)": lambda *args: textbook.inferred_ap(*args, rel=2),
     "RBP": lambda *args: textbook.rbp(*args, p=0.8),
-    "IPrec(recall=0.3)": lambda *args: textbook.interpolated_precision(
+    "IPrec(recall=0.3)": lambda *args: textbook.interpolated_precision(*args, 0.3, up_from_a_tenth),
+    'IPrec(recall=0.3, rounding="trec_eval10")': lambda *args: textbook.interpolated_precision(
         *args, 0.3, half_away_from_zero
     ),
-    'IPrec(recall=0.3, rounding="trec_eval9")': lambda *args: textbook.interpolated_precision(
-        *args, 0.3, up_from_a_tenth
-    ),
-    "AP_11pt": lambda *args: textbook.eleven_point_average(*args, half_away_from_zero),
-    'AP_11pt(rounding="trec_eval9")': lambda *args: textbook.eleven_point_average(
-        *args, up_from_a_tenth
+    "AP_11pt": lambda *args: textbook.eleven_point_average(*args, up_from_a_tenth),
+    'AP_11pt(rounding="trec_eval10")': lambda *args: textbook.eleven_point_average(
+        *args, half_away_from_zero
     ),
     "G": textbook.normalized_gain,
     "G(gain={1: 0.3, 2: 5})": lambda *args: textbook.normalized_gain(*args, {1: 0.3, 2: 5}.get),
@@ -523,8 +521,9 @@ def test_interpolated_precision_depends_on_the_rounding():
 def test_half_a_document_rounds_away_from_zero():
     # Recall 0.5 of 3 relevant documents is 1.5, which rounds to 2, as lround in C does.
     qrels, run = {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 3.0}}
-    assert evaluate(qrels, run, [IPrec(recall=0.5)])["IPrec(recall=0.5)"] == 0
-    assert evaluate(qrels, run, [IPrec(recall=0.4)])["IPrec(recall=0.4)"] == 1
+    for recall, expected in ((0.5, 0), (0.4, 1)):
+        measure = IPrec(recall=recall, rounding="trec_eval10")
+        assert evaluate(qrels, run, [measure])[measure] == expected
 
 
 def test_the_geometric_mean_floors_a_query_without_a_hit():

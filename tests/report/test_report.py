@@ -99,7 +99,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         "Ranking similarity of the first 10 documents",
         "effect: d_z, the mean difference in standard deviations",
         comparison.documents_to_judge(1)[0].doc_id,
-        "ties=trec_eval",
+        "ties=trec_eval9",
         "test=sign_flip",
     ):
         assert expected in text

@@ -16,7 +16,7 @@ METHODS = ("cogroup", "sort")
 POLICIES = (
     {},
     {"order": "given"},
-    {"ties": "trec_eval9"},
+    {"ties": "trec_eval10"},
     {"ties": "input"},
     {"ties": "best"},
     {"ties": "worst"},

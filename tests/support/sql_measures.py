@@ -46,7 +46,7 @@ def table(rows, *names):
 def scores_of(qrels, run, cutoff):
     """Return {query: (nDCG, MRR)} and the means, or zeros if the run has no judged query."""
     try:
-        result = evaluate(qrels, run, [nDCG @ cutoff, MRR @ cutoff])
+        result = evaluate(qrels, run, [nDCG @ cutoff, MRR @ cutoff], ties="trec_eval10")
     except QueryMismatchError:
         return dict.fromkeys(qrels.query_ids, (0.0, 0.0)), (0.0, 0.0)
     columns = [result.scores(name).tolist() for name in result.measures]

@@ -55,7 +55,7 @@ def qrels_and_rows(draw):
 policies = st.fixed_dictionaries(
     {
         "order": st.sampled_from(EvaluationSettings.CHOICES["order"]),
-        "ties": st.sampled_from(["trec_eval", "trec_eval9", "input"]),
+        "ties": st.sampled_from(["trec_eval9", "trec_eval10", "input"]),
         "missing": st.sampled_from(["zero", "skip"]),
         "no_relevant": st.sampled_from(EvaluationSettings.CHOICES["no_relevant"]),
         "duplicates": st.sampled_from(["first", "keep"]),

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 
-def rank_documents(rows, judged, order="score", ties="trec_eval", duplicates="error"):
+def rank_documents(rows, judged, order="score", ties="trec_eval9", duplicates="error"):
     """Return the ids of one ranking, best first, with ``None`` for each copy that is kept.
 
     ``rows`` are (document, score) in the order given. If a document is repeated, its entry with
@@ -17,7 +17,8 @@ def rank_documents(rows, judged, order="score", ties="trec_eval", duplicates="er
     """
     entries = []
     for position, (doc, score) in enumerate(rows):
-        value = np.float64(np.float32(score)) if ties == "trec_eval9" else np.float64(score)
+        with np.errstate(over="ignore"):
+            value = np.float64(score if ties in {"trec_eval10", "input"} else np.float32(score))
         entries.append((position, doc, value if order == "score" else -position))
     seen, copies = set(), set()
     for position, doc, _ in sorted(entries, key=lambda entry: (-entry[2], entry[0])):
@@ -33,7 +34,7 @@ def rank_documents(rows, judged, order="score", ties="trec_eval", duplicates="er
         return _benefit_of(None if entry[0] in copies else judged.get(entry[1]))
 
     by_tie = {
-        "trec_eval": lambda entry: (entry[1].encode("utf-8", "surrogatepass"), -entry[0]),
+        "trec_eval10": lambda entry: (entry[1].encode("utf-8", "surrogatepass"), -entry[0]),
         "trec_eval9": lambda entry: (entry[1].encode("utf-8", "surrogatepass"), -entry[0]),
         "input": lambda entry: -entry[0],
         "best": benefit,

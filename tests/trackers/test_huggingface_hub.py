@@ -69,7 +69,7 @@ def test_the_model_index_of_a_model_card_has_every_mean(tmp_path):
         "queries": 2,
         "queries_missing": 1,
         "order": "score",
-        "ties": "trec_eval",
+        "ties": "trec_eval9",
         "missing": "zero",
         "no_relevant": "zero",
         "duplicates": "error",

@@ -112,7 +112,7 @@ def test_mlflow_holds_means_counts_settings_and_the_step_of_the_name(store, tmp_
     assert {
         measure_name(name): value for name, value in data.metrics.items() if "/" not in name
     } == (result.aggregate)
-    assert (data.params["settings/missing"], data.params["settings/ties"]) == ("zero", "trec_eval")
+    assert (data.params["settings/missing"], data.params["settings/ties"]) == ("zero", "trec_eval9")
     assert "1 of 8 judged queries are missing" in data.tags["warnings"]
     [metric] = store.get_metric_history(run.info.run_id, "MRR")
     assert metric.step == 500
@@ -444,7 +444,7 @@ def test_trackio_holds_means_counts_and_settings_by_step(trackio_run):
     }
     facts = {row["name"]: row["value"] for row in second["settings/step-1000"]["_value"]}
     assert facts["settings/missing"] == "zero"
-    assert SQLiteStorage.get_run_config(project, "run")["settings/ties"] == "trec_eval"
+    assert SQLiteStorage.get_run_config(project, "run")["settings/ties"] == "trec_eval9"
     names = {artifact["name"] for artifact in SQLiteStorage.get_artifacts(project)}
     assert names == {"step-500-beir-eval", "step-1000-beir-eval"}
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 class Benchmark:
     """An evaluation of every system on every data set, with saved runs and results.
 
-    All systems are evaluated in the same way: ties are broken as in trec_eval 10
-    (``ties="trec_eval"``); judged queries that a run does not have count as empty rankings
+    All systems are evaluated in the same way: ties are broken as in trec_eval 9
+    (``ties="trec_eval9"``); judged queries that a run does not have count as empty rankings
     (``missing="zero"``); if a document is listed twice, only its best-ranked copy counts
     (``duplicates="first"``); documents whose id equals the query id are removed if the conventions
     of the data set say so (``drop_identical_ids``).

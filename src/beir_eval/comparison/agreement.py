@@ -148,7 +148,7 @@ def agree(  # noqa: PLR0913 - one keyword a setting
     p: float = 0.9,
     penalty: float = 0.5,
     order: str = "score",
-    ties: str = "trec_eval",
+    ties: str = "trec_eval9",
     duplicates: str = "error",
     names: Any = ("first", "second"),
 ) -> Agreement:
@@ -166,8 +166,8 @@ def agree(  # noqa: PLR0913 - one keyword a setting
         penalty: what a pair of documents counts in Kendall's distance if one of the lists has
             neither of the two; from 0 to 1.
         order: "score" (highest first) or "given" (the order of the run is the ranking).
-        ties: the order of equal scores: "trec_eval" (document id descending, double precision),
-            "trec_eval9" (the same with float32 scores) or "input" (as given).
+        ties: the order of equal scores: "trec_eval9" (document id descending, scores as float32),
+            "trec_eval10" (the same in double precision) or "input" (as given).
         duplicates: a document listed twice in the first k raises an error ("error"), or only its
             best-ranked copy counts and the ranking closes up ("first").
         names: the names of the two runs, a tuple of two texts.

@@ -432,9 +432,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
               ranking).
-            - ``ties``: the order of equal scores: "trec_eval" (document id descending, double
-              precision, as trec_eval 10; default), "trec_eval9" (the same with float32 scores, as
-              trec_eval 9, pytrec_eval and BEIR), "input" (as given), "best" or "worst" (relevant
+            - ``ties``: the order of equal scores: "trec_eval9" (document id descending, scores as
+              float32, as trec_eval 9, pytrec_eval and BEIR; default), "trec_eval10" (the same in
+              double precision, as trec_eval 10), "input" (as given), "best" or "worst" (relevant
               documents first or last; not for measures of what is judged, such as Judged).
             - ``missing``: a judged query that a run does not have counts as an empty ranking
               ("zero"; default), is left out ("skip"), or raises an error ("error").

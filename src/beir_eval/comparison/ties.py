@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.decisions import Decisions
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.unjudged.analysis import EvaluatedRuns
-    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -27,8 +25,7 @@ if TYPE_CHECKING:
 def tie_ranges(decisions: Decisions, evaluated: EvaluatedRuns) -> Iterator[TieRange]:
     """Yield the ranges of the means of the systems whose mean depends on the order of equal scores.
 
-    Measures without such extremes have none, and neither has any measure with ties="trec_eval9",
-    which compares scores in another precision.
+    Scores are equal in the precision of the tie rule. Measures without such extremes have none.
 
     Args:
         decisions: the decisions of the comparison.
@@ -36,12 +33,12 @@ def tie_ranges(decisions: Decisions, evaluated: EvaluatedRuns) -> Iterator[TieRa
     """
     measures = [name for name in decisions.measures if parse(name).has_tie_extremes]
     settings = evaluated.settings
-    if settings.ties == "trec_eval9" or settings.order == "given" or not measures:
+    if settings.order == "given" or not measures:
         return
     of_systems = {
         system: (
-            _matrices(evaluated, system, replace(settings, ties="worst")),
-            _matrices(evaluated, system, replace(settings, ties="best")),
+            _matrices(evaluated, system, "worst"),
+            _matrices(evaluated, system, "best"),
         )
         for system in decisions.systems
         if any(map(_has_ties, evaluated.results[system]))
@@ -66,11 +63,12 @@ def _has_ties(result: EvaluationResult) -> bool:
     return result.counted is not None and result.counted.tied_documents > 0
 
 
-def _matrices(
-    evaluated: EvaluatedRuns, system: str, settings: EvaluationSettings
-) -> Sequence[RelevanceMatrix]:
-    """Return the matrix of each run of a system under another tie rule."""
-    return [relate(evaluated.qrels, run, settings)[0] for run in evaluated.runs[system]]
+def _matrices(evaluated: EvaluatedRuns, system: str, extreme: str) -> Sequence[RelevanceMatrix]:
+    """Return the matrix of each run of a system with its ties in the best or the worst order."""
+    return [
+        relate(evaluated.qrels, run, evaluated.settings, extreme=extreme)[0]
+        for run in evaluated.runs[system]
+    ]
 
 
 def _rows_of(decisions: Decisions, matrix: RelevanceMatrix) -> np.ndarray:

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from beir_eval.core.run_sources.base import RankingBlock, Scores
 
 #: The values of ``ties`` that do not depend on grades.
-TIES_WITHOUT_GRADES = ("trec_eval", "trec_eval9", "input")
+TIES_WITHOUT_GRADES = ("trec_eval9", "trec_eval10", "input")
+#: Those that compare scores as given; the others compare them as float32.
+_TIES_AS_GIVEN = ("trec_eval10", "input")
+#: What the precision of a tie rule makes of the different scores of a ranking: one value, fewer
+#: values, or (of judged documents) as many.
+ONE_VALUE, FEWER_VALUES, AS_GIVEN = 1, 2, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +43,10 @@ class EvaluationSettings:
 
     Attributes:
         order: "score" (highest first) or "given" (the order of the run is the ranking).
-        ties: the order of documents with equal scores: "trec_eval" (document id descending, scores
-            in double precision, as trec_eval 10), "trec_eval9" (the same with scores as float32, as
-            trec_eval 9, pytrec_eval and BEIR), "input" (the order given), "best" or "worst"
-            (relevant documents first or last, to see how much ties matter).
+        ties: the order of documents with equal scores: "trec_eval9" (document id descending, scores
+            as float32, as trec_eval 9, pytrec_eval and BEIR), "trec_eval10" (the same with scores
+            in double precision, as trec_eval 10), "input" (the order given), "best" or "worst"
+            (relevant documents first or last, scores as float32, to see how much ties matter).
         missing: a judged query that the run does not have counts as an empty ranking ("zero"), is
             left out ("skip", as in BEIR and pytrec_eval), or is an "error".
         no_relevant: a query without relevant documents counts with the score that the measure gives
@@ -79,7 +84,7 @@ class EvaluationSettings:
     }
 
     order: str = "score"
-    ties: str = "trec_eval"
+    ties: str = "trec_eval9"
     missing: str = "zero"
     no_relevant: str = "zero"
     duplicates: str = "error"
@@ -119,8 +124,10 @@ def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettin
     return _remove_entries(result, dropped, qrels) if len(dropped) else result
 
 
-def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> tuple[Ints, Mask]:
-    """Return the 1-based rank of each judged document of the block, and whether it is tied.
+def rank_hits(
+    block: RankingBlock, qrels: Qrels, settings: EvaluationSettings, extreme: str | None = None
+) -> tuple[Ints, Mask, Ints]:
+    """Return the rank of each judged document, whether it is tied, and what float32 does to scores.
 
     A document is tied if another entry of its ranking has the same score, in the precision of the
     tie rule. If the order given is the ranking, no document is tied.
@@ -129,39 +136,49 @@ def rank_hits(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -
         block: what ``drop_documents`` returned.
         qrels: the qrels that the block was made with.
         settings: ``order`` and ``ties`` decide about ranks.
+        extreme: "best" or "worst" orders by grade the documents that tie under ``settings.ties``.
 
     Returns:
-        i8[H], bool[H]
+        The 1-based ranks, i8[H]; bool[H]; and of each ranking, i8[R], what the precision of the tie
+        rule makes of its different scores: ``ONE_VALUE``, ``FEWER_VALUES`` or ``AS_GIVEN``; 0 if
+        none of the documents is judged, or all scores are the same.
     """
     scores, hit_score = block.scores, block.hit_score
+    float32 = np.zeros(len(block.rows), dtype=np.int64)
     if scores is None or hit_score is None or settings.order == "given":
         rank = hit_positions(block, qrels) - block.starts[block.hit_ranking] + 1
-        return rank, np.zeros(len(rank), dtype=np.bool_)
+        return rank, np.zeros(len(rank), dtype=np.bool_), float32
+    given = scores
     scores, hit_score = _rounded(scores, settings.ties), _rounded(hit_score, settings.ties)
     above, equal = count_higher_and_equal(
         scores, block.starts, block.hit_ranking, hit_score, block.hit_position
     )
     rank, is_tied = above + 1, equal > 1
+    all_tie = equal == np.diff(block.starts)[block.hit_ranking]
+    float32[block.hit_ranking[~all_tie]] = AS_GIVEN
     if not is_tied.any():
-        return rank, is_tied
+        return rank, is_tied, float32
     hits, group = group_ties(np.flatnonzero(is_tied), block.hit_ranking, hit_score)
     judgement = block.hit_judgement[hits]
-    if settings.ties in ("best", "worst"):
+    first_hits = hits[position_in_row(group) == 0]
+    row, score = block.hit_ranking[first_hits], hit_score[first_hits]
+    members, starts = tied_positions(scores, block.starts, row, score)
+    lowest, highest = (of.reduceat(given[members], starts[:-1]) for of in (np.minimum, np.maximum))
+    near = hits[(lowest < highest)[group]]
+    float32[block.hit_ranking[near]] = np.where(all_tie[near], ONE_VALUE, FEWER_VALUES)
+    rule = extreme or settings.ties
+    if rule in ("best", "worst"):
         offsets = offsets_by_grade(qrels.grades[judgement], group, equal[hits])
-        if settings.ties == "worst":
+        if rule == "worst":
             offsets = equal[hits] - 1 - offsets
+    elif rule == "input":
+        positions = hit_positions(block, qrels)[hits]
+        offsets = offsets_by_position(positions, group, members, starts)
     else:
-        first_hits = hits[position_in_row(group) == 0]
-        row, score = block.hit_ranking[first_hits], hit_score[first_hits]
-        members, starts = tied_positions(scores, block.starts, row, score)
-        if settings.ties == "input":
-            positions = hit_positions(block, qrels)[hits]
-            offsets = offsets_by_position(positions, group, members, starts)
-        else:
-            doc_ids = [qrels.doc_ids[index] for index in judgement.tolist()]
-            offsets = offsets_by_id(doc_ids, group, block.ids_at(members), starts)
+        doc_ids = [qrels.doc_ids[index] for index in judgement.tolist()]
+        offsets = offsets_by_id(doc_ids, group, block.ids_at(members), starts)
     rank[hits] += offsets
-    return rank, is_tied
+    return rank, is_tied, float32
 
 
 # Copies and identical ids
@@ -252,7 +269,7 @@ def hit_positions(block: RankingBlock, qrels: Qrels) -> Ints:
 
 def _rounded(scores: Scores, ties: str) -> Scores:
     """Return the scores in the precision in which the tie rule compares them, f8[N] or f4[N]."""
-    if ties != "trec_eval9" or scores.dtype == np.float32:
+    if ties in _TIES_AS_GIVEN or scores.dtype == np.float32:
         return scores
     with np.errstate(over="ignore"):  # a cast to float in C overflows to infinity too
         return scores.astype(np.float32)

@@ -7,7 +7,7 @@ arrays. Ids and scores are not needed after this point.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -378,6 +378,10 @@ class RunSummary(NamedTuple):
         identical: how many documents of each query have the id of the query, i8[Q].
         top: {query id: the best documents}, for the queries that the run has, in the order of the
             qrels; empty if ``keep_top`` is 0.
+        float32: what the precision of the tie rule makes of the different scores of each query,
+            as ``rank_hits`` returns it, i8[Q].
+        by_double_precision: a function that returns the matrix of some queries (ascending rows,
+            i8[R]) whose documents are ranked by their scores in double precision.
     """
 
     missing: Mask
@@ -385,15 +389,18 @@ class RunSummary(NamedTuple):
     duplicates: Ints
     identical: Ints
     top: dict[str, TopDocuments]
+    float32: Ints
+    by_double_precision: Callable[[Ints], RelevanceMatrix]
 
 
-def relate(
+def relate(  # noqa: PLR0913 - what ranks depend on, and what is collected
     qrels: Qrels,
     run: Run,
     settings: EvaluationSettings,
     *,
     keep_top: int = 0,
     sampler: Sampler | None = None,
+    extreme: str | None = None,
 ) -> tuple[RelevanceMatrix, RunSummary]:
     """Return the matrix of all judged queries, in the order of the qrels, and a summary of the run.
 
@@ -403,6 +410,7 @@ def relate(
         settings: how scores, ties and duplicates become ranks.
         keep_top: how many of the best documents of each query the summary contains.
         sampler: collects a few of the rankings; None if they are not wanted.
+        extreme: "best" or "worst" orders by grade the documents that tie under ``settings.ties``.
 
     Raises:
         RunError: a ranking of a judged query is not valid, for example a score is not a finite
@@ -421,11 +429,11 @@ def relate(
     judgements: list[Ints] = []
     ranks: list[Ints] = []
     ties: list[Mask] = []
-    duplicates, identical = np.zeros_like(num_retrieved), np.zeros_like(num_retrieved)
+    duplicates, identical, float32 = (np.zeros_like(num_retrieved) for _ in range(3))
     top: dict[str, TopDocuments] = {}
     for block in run.blocks(qrels):
         kept_block = drop_documents(block, qrels, settings)
-        rank, is_tied = rank_hits(kept_block, qrels, settings)
+        rank, is_tied, float32[block.rows] = rank_hits(kept_block, qrels, settings, extreme)
         missing[block.rows] = False
         num_retrieved[block.rows] = np.diff(kept_block.starts)
         if sampler is not None:
@@ -452,7 +460,14 @@ def relate(
     )
     if top:
         top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
-    return matrix, RunSummary(missing, tied, duplicates, identical, top)
+
+    def by_double_precision(rows: Ints) -> RelevanceMatrix:
+        some = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
+        return relate(some, run, replace(settings, ties="trec_eval10"))[0]
+
+    return matrix, RunSummary(
+        missing, tied, duplicates, identical, top, float32, by_double_precision
+    )
 
 
 def _concatenate(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:

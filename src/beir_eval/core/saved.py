@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 FROZEN = ConfigDict(defer_build=True, frozen=True, extra="forbid")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 #: Endings of files that are not JSON: who names one expects another output.
@@ -108,7 +108,7 @@ class Saved(BaseModel):
     WHAT: ClassVar[str]
     REMEDY: ClassVar[str] = "compare again"
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
 
     def save(self, path: str | Path) -> None:
         """Write the record to a JSON file, completely or not at all.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few, number_of, warn_caller
+from beir_eval.measures import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,7 @@ def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[
     names = result.measures[:_MOST_MEANS] if measures is None else measures
     return [
         *content_warnings(result),
+        *_float32_sentences(result, result.measures if measures is None else measures),
         *_missing_sentences(result, names),
         *_short_text_sentences(result),
         *_limit_sentences(result),
@@ -110,6 +112,29 @@ def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:
     """
     assert result.counted is not None  # noqa: S101 - see above
     return result.model_copy(update={"counted": result.counted.model_copy(update=changes)})
+
+
+def _float32_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str]:
+    """Yield both means of the measures whose mean float32 moves as it is printed, if there are any.
+
+    Args:
+        result: the result.
+        measures: the measures whose means are shown.
+    """
+    differences = {} if result.counted is None else result.counted.double_precision
+    moved: dict[str, str] = {}
+    for name in filter(differences.get, measures):
+        mean, kind = result.aggregate[name], parse(name).definition.aggregate
+        change = differences[name] / (1 if kind == "sum" else result.num_scored[name])
+        as_given = mean * math.exp(change) if kind == "geometric" else mean + change
+        if score_text(mean) != score_text(as_given):
+            moved[f"{name} {score_text(mean)}"] = score_text(as_given)
+    if moved:
+        yield (
+            f"{', '.join(list(moved)[:_MOST_MEANS])}; by double precision "
+            f"{', '.join(list(moved.values())[:_MOST_MEANS])}: the scores of the run differ by "
+            "less than float32 holds; ties='trec_eval10' compares them as given"
+        )
 
 
 def retrieval_warnings(retrieval: Retrieval) -> list[str]:

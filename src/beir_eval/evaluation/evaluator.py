@@ -34,13 +34,15 @@ from beir_eval.evaluation.inputs import (
 )
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
+    check_float32,
     check_missing,
     cutoffs_of,
+    differences_as_given,
     ends_before,
     judged_rows,
     scores_of,
 )
-from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.records import Provenance, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.suspicions.judgements import fractional_grades, suspicions_of_qrels
@@ -86,13 +88,13 @@ class Evaluator:
               ranked so.
         ties: the order of documents with equal scores, if ``order="score"``:
 
-            - "trec_eval": document id descending, scores compared in double precision, as in
-              trec_eval 10;
             - "trec_eval9": document id descending, scores compared as float32, as in trec_eval 9,
               pytrec_eval and BEIR;
+            - "trec_eval10": document id descending, scores compared in double precision, as in
+              trec_eval 10;
             - "input": in the order of the run;
-            - "best" or "worst": relevant documents first or last, which gives the highest or the
-              lowest score that any order of the tied documents gives.
+            - "best" or "worst": relevant documents first or last, scores compared as float32, which
+              gives the highest or the lowest score that any order of the tied documents gives.
         missing: what happens to judged queries that the run does not have:
 
             - "zero": they count as empty rankings, which score 0 in most measures;
@@ -145,7 +147,7 @@ class Evaluator:
         *,
         rel: float | None = None,
         order: str = "score",
-        ties: str = "trec_eval",
+        ties: str = "trec_eval9",
         missing: str = "zero",
         no_relevant: str = "zero",
         duplicates: str = "error",
@@ -175,6 +177,7 @@ class Evaluator:
         self._keep_top = operator.index(keep_top)
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
+        self._is_drop_in = False
         self._may_be_swapped = grades_look_like_scores(self.qrels)
         self._suspicions = (
             *fractional_grades(self.qrels.grades, self.measures),
@@ -269,6 +272,10 @@ class Evaluator:
     ) -> Counted:
         """Return the counts of queries, documents and judgements of a run, and suspicions."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
+        moved: dict[int, list[float]] = {}
+        if not self._is_drop_in:
+            check_float32(summary.float32, matrix.num_retrieved)
+            moved = differences_as_given(matrix, summary, self.measures, self._settings)
         cutoffs = cutoffs_of(self.measures)
         unmatched: UnmatchedIds | None = None
         suspicions: tuple[Suspicion, ...] = ()
@@ -308,6 +315,7 @@ class Evaluator:
             unmatched_ids=unmatched,
             suspicions=suspicions,
             text=text,
+            double_precision=sums_of(moved.values(), self.measures),
         )
 
 
@@ -331,11 +339,13 @@ def evaluate_without_warning(
     return evaluator._evaluate(run, name, search_ids=search_ids)  # noqa: SLF001 - its own module
 
 
-def without_level_warning(evaluator: Evaluator) -> Evaluator:
-    """Return the evaluator without the warnings on which grade is relevant.
+def for_drop_in(evaluator: Evaluator) -> Evaluator:
+    """Return the evaluator for a drop-in of another tool, which does what that tool does.
 
-    Drop-ins of other tools use it: their callers state the relevant grade as that tool does.
+    It has no warnings on which grade is relevant: callers state it as that tool does. Whatever
+    float32 makes of scores, it neither warns nor refuses.
     """
+    evaluator._is_drop_in = True  # noqa: SLF001 - its own module
     evaluator._suspicions = tuple(  # noqa: SLF001 - its own module
         suspicion
         for suspicion in evaluator._suspicions  # noqa: SLF001 - likewise
@@ -351,7 +361,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     *,
     rel: float | None = None,
     order: str = "score",
-    ties: str = "trec_eval",
+    ties: str = "trec_eval9",
     missing: str = "zero",
     no_relevant: str = "zero",
     duplicates: str = "error",
@@ -384,13 +394,13 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
               ranked so.
         ties: the order of documents with equal scores, if ``order="score"``:
 
-            - "trec_eval": document id descending, scores compared in double precision, as in
-              trec_eval 10;
             - "trec_eval9": document id descending, scores compared as float32, as in trec_eval 9,
               pytrec_eval and BEIR;
+            - "trec_eval10": document id descending, scores compared in double precision, as in
+              trec_eval 10;
             - "input": in the order of the run;
-            - "best" or "worst": relevant documents first or last, which gives the highest or the
-              lowest score that any order of the tied documents gives.
+            - "best" or "worst": relevant documents first or last, scores compared as float32, which
+              gives the highest or the lowest score that any order of the tied documents gives.
         missing: what happens to judged queries that the run does not have:
 
             - "zero": they count as empty rankings, which score 0 in most measures;

@@ -372,8 +372,8 @@ def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[
 
 #: {rule: how it breaks ties}
 _TIES = {
-    "trec_eval": "as in trec_eval",
     "trec_eval9": "as in trec_eval 9",
+    "trec_eval10": "as in trec_eval 10",
     "input": "by the order of the input",
     "best": "in favour of the system",
     "worst": "against the system",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import MeasureError, QueryMismatchError, first_few
+from beir_eval.core.ranking import AS_GIVEN, ONE_VALUE
+from beir_eval.errors import MeasureError, QueryMismatchError, RunError, first_few
 from beir_eval.evaluation.records import Counted
 from beir_eval.evaluation.unmatched_ids import MatchCounts
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 #: Measures are computed for so many queries at a time, so that the memory of their arrays is used
 #: again: 24 measures of 300,000 queries take half of the time in a new process.
 _QUERIES_AT_ONCE = 8192
+#: Scores of fewer documents may be nearly equal, in rankings that are not wrong.
+_FEWEST_DOCUMENTS = 10
 
 
 def scores_of(
@@ -54,6 +57,56 @@ def scores_of(
         msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
         raise MeasureError(msg)
     return values
+
+
+def differences_as_given(
+    matrix: RelevanceMatrix,
+    summary: RunSummary,
+    measures: Sequence[Measure],
+    settings: EvaluationSettings,
+) -> dict[int, list[float]]:
+    """Return how much higher scores are where documents' scores are compared as given, not float32.
+
+    Differences are rounded to multiples of 2^-30, so that their sums are exact, in whatever parts
+    they are added. Of a measure with a geometric mean they are those of the logarithms.
+
+    Args:
+        matrix: the matrix that ``relate`` returned.
+        summary: the summary that it returned.
+        measures: the M measures.
+        settings: those of ``relate``; with another tie rule than "trec_eval9" nothing differs.
+
+    Returns:
+        {row of the matrix: the difference on each measure}, of the queries with documents that tie
+        as float32 only. [M]
+    """
+    rows = np.flatnonzero((summary.float32 > 0) & (summary.float32 < AS_GIVEN))
+    if not len(rows) or settings.ties != "trec_eval9":
+        return {}
+    both = (matrix.select(rows), summary.by_double_precision(rows))
+    scores = np.array([scores_of(of, measures, settings) for of in both])
+    is_geometric = [measure.definition.aggregate == "geometric" for measure in measures]
+    scores[:, is_geometric] = np.log(scores[:, is_geometric])
+    part, whole = np.modf(np.nan_to_num(scores[1] - scores[0]))
+    differences = (whole + np.round(part * 2**30) / 2**30).T
+    return dict(zip(rows.tolist(), differences.tolist(), strict=True))
+
+
+def check_float32(float32: Ints, lengths: Ints) -> None:
+    """Raise RunError if float32 makes the different scores of every ranking one value.
+
+    Args:
+        float32: what it makes of the scores of each ranking, as in ``RunSummary``, i8[Q].
+        lengths: the number of documents of each ranking, i8[Q].
+    """
+    num_lost = lengths[float32 == ONE_VALUE].sum()
+    if (float32 <= ONE_VALUE).all() and num_lost >= _FEWEST_DOCUMENTS:
+        msg = (
+            "as float32, the different scores of each ranking become one value (0, infinite or the "
+            "nearest number), so that only document ids would order them. Choose "
+            "ties='trec_eval10', which compares scores as given, or rescale them"
+        )
+        raise RunError(msg)
 
 
 def cutoffs_of(measures: Iterable[Measure]) -> list[int]:
@@ -118,6 +171,8 @@ class QueryCounts:
         tied_documents: how many judged documents share their score with another entry, i8[Q].
         duplicates: how many entries repeat a document of their ranking, i8[Q].
         identical_ids: how many retrieved documents have the id of the query, i8[Q].
+        float32: what the precision of the tie rule makes of scores, as in ``RunSummary``,
+            i8[Q].
     """
 
     query_ids: tuple[str, ...]
@@ -129,6 +184,7 @@ class QueryCounts:
     tied_documents: Ints
     duplicates: Ints
     identical_ids: Ints
+    float32: Ints
 
     @classmethod
     def of_matrix(cls, matrix: RelevanceMatrix, summary: RunSummary, qrels: Qrels) -> QueryCounts:
@@ -143,6 +199,7 @@ class QueryCounts:
             tied_documents=summary.tied,
             duplicates=summary.duplicates,
             identical_ids=summary.identical,
+            float32=summary.float32,
         )
 
     @cached_property

@@ -23,7 +23,7 @@ from beir_eval.evaluation.suspicions.suspicion import Suspicion, suspicions_of_p
 from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 #: Settings in a saved file, which states all that it does not leave out as unset.
@@ -142,6 +142,9 @@ class Counted(BaseModel):
             match, or nothing shows that they do not.
         suspicions: signs of mistakes in the judgements and in the run.
         text: how ranked chunks became ranks of judged text; None if documents are ranked.
+        double_precision: {measure: how much higher the sum of its scores is (of their logarithms,
+            for a geometric mean) if document scores are compared in double precision}, where it is
+            another one because the tie rule compares them as float32.
     """
 
     model_config = FROZEN
@@ -171,17 +174,19 @@ class Counted(BaseModel):
     ids_not_of_chunks: int = 0
     suspicions: tuple[Suspicion, ...] = ()
     text: TextCounts | None = None
+    double_precision: dict[str, float] = {}
 
     @model_serializer(mode="wrap")
-    def _without_text(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave ``text`` out where documents are ranked."""
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out ``text`` where documents are ranked, and an empty ``double_precision``."""
         written: dict[str, Any] = handler(self)
-        if self.text is None:
-            written.pop("text", None)
+        for name in ("text", "double_precision"):
+            if not getattr(self, name):
+                written.pop(name, None)
         return written
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Counted]) -> Counted:
+    def from_parts(cls, parts: Sequence[Counted]) -> Counted:  # noqa: C901 - a branch per kind
         """Return the counts over the queries of all parts, which are disjoint."""
         counts: dict[str, object] = {}
         for name in cls.model_fields:
@@ -193,6 +198,9 @@ class Counted(BaseModel):
                     cutoff: tuple(map(sum, zip(*(top[cutoff] for top in values), strict=True)))
                     for cutoff in values[0]
                 }
+            elif name == "double_precision":
+                names = dict.fromkeys(measure for part in values for measure in part)
+                counts[name] = {key: sum(part.get(key, 0.0) for part in values) for key in names}
             elif name == "queries_not_judged":
                 counts[name] = None if any(value != 0 for value in values) else 0
             elif name == "duplicates_checked":
@@ -234,6 +242,16 @@ class Counted(BaseModel):
             cutoff: judged / retrieved if retrieved else math.nan
             for cutoff, (judged, retrieved) in self.judged_in_top.items()
         }
+
+
+def sums_of(differences: Iterable[Sequence[float]], measures: Iterable[object]) -> dict[str, float]:
+    """Return {measure: the sum of its differences}, empty without differences.
+
+    Args:
+        differences: those of each query, as ``differences_as_given`` returns them. [A, M]
+        measures: the measures or their names. [M]
+    """
+    return dict(zip(map(str, measures), map(sum, zip(*differences, strict=True)), strict=False))
 
 
 class Reused(BaseModel):

@@ -18,12 +18,14 @@ from beir_eval.core.saved import SCHEMA_VERSION, Saved
 from beir_eval.errors import MeasureError, ResultError, first_few
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
+    check_float32,
     check_missing,
     cutoffs_of,
+    differences_as_given,
     judged_rows,
     scores_of,
 )
-from beir_eval.evaluation.records import Provenance, SavedSettings
+from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
@@ -58,7 +60,11 @@ COUNTS = (
     "tied_documents",
     "duplicates",
     "identical_ids",
+    "float32",
 )
+#: By how much each score is higher in double precision, as ``differences_as_given`` returns it:
+#: a list as JSON, empty where none is.
+DOUBLE_PRECISION = "double_precision"
 #: An optional column: the place of the query in the qrels, i8. Results list queries in this order;
 #: without the column, in the order of the rows.
 POSITION = "position"
@@ -160,8 +166,9 @@ def score_queries(
 
     Returns:
         The columns ``query_id`` (a list), each measure by its name (f8[Q], NaN if it is undefined),
-        ``retrieved`` (bool[Q]), ``COUNTS`` (i8[Q] each), and ``judged_in_top_<k>`` (i8[Q]) for each
-        cutoff of the measures. Rows are in the order of the qrels.
+        ``retrieved`` (bool[Q]), ``COUNTS`` (i8[Q] each), ``judged_in_top_<k>`` (i8[Q]) for each
+        cutoff of the measures, and ``double_precision`` (a list). Rows are in the order of the
+        qrels.
 
     Raises:
         RunError, DuplicateDocumentError, MeasureError: as ``Evaluator.evaluate``.
@@ -179,6 +186,7 @@ def score_queries(
     matrix, summary = relate(qrels, run, settings)
     counts = QueryCounts.of_matrix(matrix, summary, qrels)
     values = scores_of(matrix, measures, settings)
+    moved = differences_as_given(matrix, summary, measures, settings)
     return {
         QUERY_ID: list(matrix.query_ids),
         **dict(zip(map(str, measures), values, strict=True)),
@@ -188,6 +196,7 @@ def score_queries(
             judged_in_top_column(cutoff): matrix.count(judged_rows(matrix, cutoff))
             for cutoff in cutoffs_of(measures)
         },
+        DOUBLE_PRECISION: [json.dumps(moved.get(row, [])) for row in range(len(qrels))],
     }
 
 
@@ -206,6 +215,7 @@ def column_types(measures: Iterable[str]) -> dict[str, type]:
         **dict.fromkeys(names, float),
         RETRIEVED: bool,
         **dict.fromkeys((*COUNTS, *map(judged_in_top_column, cutoffs)), int),
+        DOUBLE_PRECISION: str,
     }
 
 
@@ -226,10 +236,12 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
             query id is of another type; or scores and counts do not fit each other.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
+        RunError: float32 makes the different scores of every ranking one value.
     """
     rows = _Rows.read(facts, columns)
     missing = rows.counts.missing
     check_missing(rows.counts.query_ids, missing, facts.settings)
+    check_float32(rows.counts.float32, rows.counts.documents_retrieved)
     values, query_ids, skipped = rows.values, rows.counts.query_ids, None
     if facts.settings.missing == "skip" and missing.any():
         skipped = ScoreMatrix.from_owned_array(values[:, missing])
@@ -242,7 +254,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         query_ids=query_ids,
         values=ScoreMatrix.from_owned_array(values),
         skipped_values=skipped,
-        counted=rows.counted(facts),
+        counted=rows.counted(facts, columns[DOUBLE_PRECISION]),
         settings=facts.settings,
         provenance=facts.provenance,
     )
@@ -317,8 +329,8 @@ class _Rows(NamedTuple):
         values = np.array([arrays[name] for name in facts.measures])
         return cls(values, counts, judged_in_top, repeated)
 
-    def counted(self, facts: TableFacts) -> Counted:
-        """Return the counts over all queries."""
+    def counted(self, facts: TableFacts, differences: Iterable[str]) -> Counted:
+        """Return the counts over all queries; ``differences`` are of ``DOUBLE_PRECISION``."""
         unmatched, repeated = facts.unmatched_ids, self.repeated_judgements
         if not facts.ids_compared:
             unmatched = unmatched_ids_of_counts(self.counts.match_counts)
@@ -332,6 +344,7 @@ class _Rows(NamedTuple):
             max_grade=facts.max_grade,
             unmatched_ids=unmatched,
             suspicions=facts.suspicions,
+            double_precision=sums_of(filter(None, map(json.loads, differences)), facts.measures),
         )
 
 

@@ -29,7 +29,7 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import MeasureError, QrelsError, RunError, SettingError, shown
-from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
+from beir_eval.evaluation.evaluator import Evaluator, for_drop_in
 from beir_eval.integrations.pytrec_eval import evaluate_with_infinite_scores, without_empty_ids
 from beir_eval.measures import (
     MAP,
@@ -109,7 +109,7 @@ def evaluate_full(
     suite = (nDCG, MAP, Recall, R_cap, Precision, MRR)
     cutoffs = _cutoffs(k_values)
     return evaluate_with_infinite_scores(
-        lambda run: without_level_warning(
+        lambda run: for_drop_in(
             Evaluator(
                 Qrels.coerce(qrels),  # converted here: BEIR takes no paths
                 [measure @ k for measure in suite for k in cutoffs]
@@ -432,7 +432,7 @@ def _custom_scores(qrels: _Qrels | Qrels, results: Any, measures: Mapping[str, M
     readable = Qrels.coerce(without_empty_ids(qrels))
     run = without_empty_ids(results)
     result = evaluate_with_infinite_scores(
-        lambda run: without_level_warning(
+        lambda run: for_drop_in(
             Evaluator(readable, list(measures.values()), ties="input", missing="skip")
         ).evaluate(Run.coerce(run)),
         run,

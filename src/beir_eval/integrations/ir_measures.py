@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import QrelsError, RunError, needs_extra
-from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
+from beir_eval.evaluation.evaluator import Evaluator, for_drop_in
 from beir_eval.integrations._trec_eval_names import Value, values_of_measures
 from beir_eval.integrations.pytrec_eval import (
     EMPTY_ID,
@@ -203,7 +203,7 @@ class _Part:
         evaluator = Evaluator(
             without_empty_ids(qrels), list(needed), ties="trec_eval9", missing="skip"
         )
-        self._evaluator = without_level_warning(evaluator)
+        self._evaluator = for_drop_in(evaluator)
 
     def values(
         self, run: Any

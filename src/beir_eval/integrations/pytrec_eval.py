@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from beir_eval.errors import DuplicateDocumentError, FileFormatError, RunError
-from beir_eval.evaluation.evaluator import Evaluator, without_level_warning
+from beir_eval.evaluation.evaluator import Evaluator, for_drop_in
 from beir_eval.integrations._trec_eval_names import NICKNAMES, SUPPORTED, values_of_measures
 from beir_eval.measures import JUDGED_ONLY, Measure, num_q
 
@@ -118,7 +118,7 @@ class RelevanceEvaluator:
                 ties="trec_eval9",
                 missing="skip",
             )
-            self._evaluator = without_level_warning(evaluator)
+            self._evaluator = for_drop_in(evaluator)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return {query_id: {measure: value}} for the queries that are judged and in the run.

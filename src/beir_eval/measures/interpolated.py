@@ -35,14 +35,14 @@ def IPrec(
     cutoff: int | None = None,
     recall: float,
     rel: float | None = None,
-    rounding: str = "trec_eval10",
+    rounding: str = "trec_eval9",
 ) -> Floats:
     """Interpolated precision at a recall level: the best precision at that recall or beyond.
 
     Formula: max of precision at rank r over all r at which at least n relevant documents are
-    retrieved, with n = ``recall``·R rounded: half away from zero (``rounding="trec_eval10"``) or
-    ⌊recall·R + 0.9⌋ (``"trec_eval9"``, which pytrec_eval and ir_measures have too). 0 if n are
-    never retrieved.
+    retrieved, with n = ⌊recall·R + 0.9⌋ (``rounding="trec_eval9"``, which pytrec_eval and
+    ir_measures have too) or ``recall``·R rounded half away from zero (``"trec_eval10"``). 0 if n
+    are never retrieved.
 
     Undefined when R = 0: 0.
 
@@ -69,12 +69,12 @@ def AP_11pt(
     *,
     cutoff: int | None = None,
     rel: float | None = None,
-    rounding: str = "trec_eval10",
+    rounding: str = "trec_eval9",
 ) -> Floats:
     """11-point average precision: the mean of interpolated precision at recall 0, .1, … 1.
 
-    Formula: Σ IPrec(recall) / 11 over recall = 0, 0.1, …, 1. ``rounding`` is "trec_eval10" or
-    "trec_eval9", explained in IPrec.
+    Formula: Σ IPrec(recall) / 11 over recall = 0, 0.1, …, 1. ``rounding`` is "trec_eval9" or
+    "trec_eval10", explained in IPrec.
 
     Undefined when R = 0: 0.
 
@@ -82,8 +82,8 @@ def AP_11pt(
 
     >>> from beir_eval import AP_11pt, evaluate
     >>> qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"a": 0.9, "x": 0.8, "y": 0.7, "b": 0.6}}
-    >>> result = evaluate(qrels, run, [AP_11pt])  # 1.0 up to recall .7, then 0.5
-    >>> result["AP_11pt"] == (8 * 1.0 + 3 * 0.5) / 11
+    >>> result = evaluate(qrels, run, [AP_11pt])  # 1.0 up to recall .5, then 0.5
+    >>> result["AP_11pt"] == (6 * 1.0 + 5 * 0.5) / 11
     True
     """
     total = np.zeros(matrix.num_queries)

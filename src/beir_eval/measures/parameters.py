@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from beir_eval.errors import MeasureError, shown
+from beir_eval.errors import MeasureError, check_choice, shown
 
 #: A gain table: (grade, gain), grades ascending.
 GainTable: TypeAlias = tuple[tuple[float, float], ...]
@@ -17,7 +17,7 @@ Check: TypeAlias = Callable[[str, Any], Hashable]
 GAINS = ("linear", "exp")
 HIGHEST_BETA = 1e6
 LONGEST_TABLE = 1000
-ROUNDINGS = ("trec_eval10", "trec_eval9")
+ROUNDINGS = ("trec_eval9", "trec_eval10")
 
 
 def _number(name: str, value: Any) -> float:
@@ -61,9 +61,7 @@ def _within(low: float, high: float, *, inclusive: bool) -> Check:
 
 def _one_of(choices: tuple[str, ...]) -> Check:
     def check(name: str, value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
-            msg = f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}"
-            raise MeasureError(msg)
+        check_choice(name, value, choices, MeasureError)
         return str(value)
 
     return check

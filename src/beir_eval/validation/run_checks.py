@@ -88,8 +88,8 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
             ],
         )
         return
-    # The cheapest measure: only the counts are read.
-    evaluator = Evaluator(qrels, ["num_ret"], duplicates="keep")
+    # The cheapest measure, and scores that float32 would make equal: only the counts are read.
+    evaluator = Evaluator(qrels, ["num_ret"], ties="trec_eval10", duplicates="keep")
     counted = evaluate_without_warning(evaluator, run, name).counted
     if counted is None:
         return

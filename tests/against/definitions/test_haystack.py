@@ -154,6 +154,7 @@ def test_a_query_without_ground_truth_is_averaged_as_zero():
     assert beir_eval("MRR", truth, retrieved, unjudged="zero") == 1 / 2
 
 
+@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 @pytest.mark.row("haystack-empty")
 def test_documents_whose_content_is_empty_match_each_other():
     truth, retrieved = [texts(["", "a"])], [texts(["", "a"])]

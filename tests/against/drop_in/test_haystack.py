@@ -28,6 +28,7 @@ def test_ndcg_refuses_scores_that_are_no_grades():
             BEIREvaluator.haystack_compatible().run(truth, [[A, B]])
 
 
+@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 @pytest.mark.row("haystack-left-out")
 def test_ndcg_is_left_out_if_only_other_measures_take_the_scores(caplog):
     truth = [[Document(content="a", score=1.0), B]]

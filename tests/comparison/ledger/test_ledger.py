@@ -288,7 +288,7 @@ def test_other_settings_of_the_evaluation_are_refused(tmp_path):
     qrels = {f"q{number:04}": {"a": 1} for number in range(40)}
     result = evaluate(qrels, {query: {"a": 1.0} for query in qrels}, [MEASURE], ties="worst")
     result = result.model_copy(update={"provenance": START.provenance})
-    with pytest.raises(ResultError, match="ties='trec_eval' and 'worst'"):
+    with pytest.raises(ResultError, match="ties='trec_eval9' and 'worst'"):
         ledger.record(result)
 
 

@@ -113,8 +113,8 @@ def test_a_changed_line_with_the_right_hash_does_not_fit_the_next(tmp_path, writ
         (b"hello\n", "not a ledger; name a new file"),
         (b"hello", "not a ledger; name a new file"),
         (b"\xff\xfe\x00\n", "not a ledger"),
-        (b'{"sha256":"x","schema_version":2}\n', "a ledger of layout 1 was expected, found sch"),
-        (b'{"sha256":"x","schema_version":1}\n', "the line was changed or is damaged"),
+        (b'{"sha256":"x","schema_version":1}\n', "a ledger of layout 2 was expected, found sch"),
+        (b'{"sha256":"x","schema_version":2}\n', "the line was changed or is damaged"),
     ],
 )
 def test_another_file_is_refused_and_stays_as_it_is(tmp_path, content, message):

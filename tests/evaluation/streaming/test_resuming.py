@@ -171,7 +171,7 @@ def test_it_starts_anew_if_anything_has_changed(change, tmp_path, small_parts, m
         CHANGES[change](path)
     qrels = {**QRELS, "q00": {"d5": 1}} if change == "the qrels" else QRELS
     measures = MEASURES[:2] if change == "a measure" else MEASURES
-    settings = {"ties": "trec_eval9"} if change == "a setting" else {}
+    settings = {"ties": "trec_eval10"} if change == "a setting" else {}
     table = tmp_path / "scores.parquet"
     result = evaluate_stream(qrels, path, measures, table=table, part_queries=4, **settings)
     assert result.parts_resumed == 0

@@ -22,7 +22,7 @@ DATA_SETS = {
 #: Each differs from the default in one setting.
 POLICIES = (
     {},
-    {"ties": "trec_eval9"},
+    {"ties": "trec_eval10"},
     {"ties": "input"},
     {"ties": "best"},
     {"ties": "worst"},

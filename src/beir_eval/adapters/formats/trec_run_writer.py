@@ -51,5 +51,5 @@ def _ranks(docs: Sequence[str], scores: Floats) -> Ints:
         scores: f8[N].
     """
     ranks = np.empty(len(docs), dtype=np.int64)
-    ranks[best_first(docs, scores, "trec_eval")] = np.arange(1, len(docs) + 1)
+    ranks[best_first(docs, scores, "trec_eval10")] = np.arange(1, len(docs) + 1)
     return ranks

@@ -109,7 +109,7 @@ class LedgerHeader(BaseModel):
 
     model_config = FROZEN
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     measure: str
     settings: Annotated[LedgerSettings, require_all_fields(LedgerSettings)]
     baseline: EvaluationResult

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +12,7 @@ import numpy as np
 from beir_eval.core.arrays import exact_layers
 from beir_eval.errors import ResultError, check_choice
 from beir_eval.evaluation.query_scores import QueryCounts, check_missing, cutoffs_of
-from beir_eval.evaluation.records import Counted
+from beir_eval.evaluation.records import Counted, sums_of
 from beir_eval.evaluation.score_table import COUNTS, POSITION, RETRIEVED, judged_in_top_column
 from beir_eval.evaluation.streaming.table_files import ScoreTableFile, columns_of
 from beir_eval.evaluation.summary import Summary
@@ -102,6 +103,9 @@ class _Totals:
             duplicates_checked=self._facts.duplicates_checked,
             repeated_judgements=0,
             max_grade=self._facts.max_grade,
+            double_precision=sums_of(
+                filter(None, map(json.loads, columns["double_precision"])), self._facts.measures
+            ),
         )
         self._parts.append(part)
         position_of = dict(zip(counts.query_ids, positions.tolist(), strict=True))

@@ -42,7 +42,7 @@ from beir_eval.evaluation.inputs import (
     scores_look_like_grades,
     swapped_inputs,
 )
-from beir_eval.evaluation.query_scores import check_missing
+from beir_eval.evaluation.query_scores import check_float32, check_missing
 from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.score_table import POSITION, TableFacts
 from beir_eval.evaluation.streaming.judgements import Judgements, identity_of_file
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
 
 #: The version of the layout of a folder of finished parts.
-_LAYOUT = 1
+_LAYOUT = 2
 #: Rows that a bucket of a partitioned run should have, and about how many bytes a row has.
 _BUCKET_ROWS, _ROW_BYTES = 1_500_000, {"trec": 30, "jsonl": 30, "parquet": 8}
 _MOST_BUCKETS = 256
@@ -141,8 +141,8 @@ def evaluate_stream(  # noqa: PLR0913 - one keyword a setting
             - ``order``: "score" (highest first; default) or "given" (the order of the run is the
               ranking). Rows are numbered where their order matters, so that "given" also works for
               a file that is partitioned.
-            - ``ties``: the order of equal scores: "trec_eval" (document id descending, double
-              precision; default), "trec_eval9" (the same with float32 scores), "input" (as given),
+            - ``ties``: the order of equal scores: "trec_eval9" (document id descending, scores as
+              float32; default), "trec_eval10" (the same in double precision), "input" (as given),
               "best" or "worst" (relevant documents first or last).
             - ``missing``: a judged query that the run does not have counts as an empty ranking
               ("zero"; default), is left out ("skip"), or raises an error ("error").
@@ -436,14 +436,19 @@ class _Stream:
 
         Args:
             files: all rows of the score table.
+
+        Raises:
+            RunError: float32 makes the different scores of every ranking one value.
         """
-        num_retrieved = np.zeros(len(self._judgements), dtype=np.int64)
+        num_retrieved, float32 = np.zeros((2, len(self._judgements)), dtype=np.int64)
         num_matched = 0
         for path in files:
-            names = [POSITION, "documents_retrieved", "documents_judged"]
+            names = [POSITION, "documents_retrieved", "documents_judged", "float32"]
             frame = pl.read_parquet(path, columns=names, glob=False)
             num_retrieved[frame[POSITION].to_numpy()] = frame["documents_retrieved"].to_numpy()
+            float32[frame[POSITION].to_numpy()] = frame["float32"].to_numpy()
             num_matched += int((frame["documents_judged"] > 0).sum())
+        check_float32(float32, num_retrieved)
         counts = MatchCounts(
             judged=len(self._judgements),
             ranked=int(np.count_nonzero(num_retrieved)),

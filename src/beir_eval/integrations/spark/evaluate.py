@@ -57,7 +57,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     grade: str | None = None,
     position: str | None = None,
     order: str = "score",
-    ties: str = "trec_eval",
+    ties: str = "trec_eval9",
     missing: str = "zero",
     no_relevant: str = "zero",
     duplicates: str = "error",
@@ -90,7 +90,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
             query's documents. Spark does not keep the order of rows, so ``order="given"``,
             ``ties="input"`` and ``duplicates="first"`` need it.
         order: "score" or "given", as for ``Evaluator``.
-        ties: "trec_eval", "trec_eval9", "input", "best" or "worst", as for ``Evaluator``.
+        ties: "trec_eval9", "trec_eval10", "input", "best" or "worst", as for ``Evaluator``.
         missing: what happens to judged queries that the run does not have. They have a row in any
             case; ``summarise`` counts them with "zero" and leaves them out with "skip"; "error"
             stops the job.
@@ -108,8 +108,9 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
 
     Returns:
         The columns ``query_id``, each measure by its name (null if it is undefined for the query),
-        ``retrieved`` (whether the run has the query), counts of documents and judgements, and
-        ``judged_in_top_<k>`` for each cutoff. A name with a dot needs backticks in Spark's SQL.
+        ``retrieved`` (whether the run has the query), counts of documents and judgements,
+        ``judged_in_top_<k>`` for each cutoff, and ``double_precision``, which ``summarise`` reads.
+        A name with a dot needs backticks in Spark's SQL.
 
     Raises:
         QrelsError, RunError: not a DataFrame of Spark, or a column is missing, not recognised or of

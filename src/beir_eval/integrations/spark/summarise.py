@@ -61,7 +61,8 @@ def summarise(scores: DataFrame) -> EvaluationResult:
 
     Raises:
         RunError, DuplicateDocumentError, QrelsError: the input that stopped the job; Spark's
-            exception is the cause.
+            exception is the cause. RunError also if float32 makes the different scores of every
+            ranking one value.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all.
         MissingExtraError: a Python worker has not this package.
         SettingError: a Python worker has another version of it.

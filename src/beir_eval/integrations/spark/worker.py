@@ -127,7 +127,9 @@ def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table
         raise as_worker_error(error) from None
     table = pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
     # Spark expects text of the type that it passes, which one of its settings changes.
-    return table.set_column(0, QUERY_ID, table[QUERY_ID].cast(judged.schema.field(QUERY).type))
+    text = judged.schema.field(QUERY).type
+    types = [text if kind == pa.string() else kind for kind in table.schema.types]
+    return table.cast(pa.schema(zip(table.column_names, types, strict=True)))
 
 
 def evaluate_batches(
