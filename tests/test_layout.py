@@ -98,7 +98,6 @@ def calls_by_name():
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
         "evaluate_stream": lambda f: f(demo.FOLDER, demo.RUNS[0], "MRR"),
         "experiment_power": lambda f: f(QRELS),
-        "judge_until": lambda f: f(QRELS, lambda _query: 0.1),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),

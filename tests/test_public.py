@@ -205,10 +205,6 @@ def test_stable_names_are_public_and_at_most_sixty(monkeypatch):
 @pytest.mark.parametrize("path", sorted(LAYOUTS.iterdir()), ids=lambda path: path.name)
 def test_a_file_of_every_released_layout_is_read(path):
     kind = path.name.partition("_")[0]
-    if kind == "ledger":
-        ledger = beir_eval.Ledger.open(path)
-        assert [look.verdict for look in ledger.looks] == ["worse"]
-        return
     saved = {"result": beir_eval.EvaluationResult, "comparison": beir_eval.Comparison}[kind]
     content = json.loads(path.read_text())
     loaded = saved.load(path)

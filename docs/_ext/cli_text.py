@@ -28,7 +28,7 @@ _DEFAULT = re.compile(r"\\\[default: (.+)\]$")
 def commands() -> dict[str, Any]:
     """Return {name: click command} of all commands, sorted by name.
 
-    The name of a command in a group begins with that of the group, as in "ledger add".
+    The name of a command in a group begins with that of the group, as in "list measures".
     """
     named: dict[str, Any] = {}
     application: Any = typer.main.get_command(app)
@@ -42,7 +42,7 @@ def commands() -> dict[str, Any]:
 
 
 def groups() -> set[str]:
-    """Return the names of the groups of commands, such as "ledger"."""
+    """Return the names of the groups of commands, such as "list"."""
     return {name.partition(" ")[0] for name in commands() if " " in name}
 
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         experiment_power,
     )
     from beir_eval.comparison.checkpoints import checkpoint_curve
-    from beir_eval.comparison.ledger import Ledger, judge_until
     from beir_eval.comparison.slices import compare_slices
     from beir_eval.comparison.stages import evaluate_stages
     from beir_eval.core import Qrels, RelevanceMatrix, Run
@@ -78,7 +77,6 @@ __all__ = [
     "Hole",
     "IPrec",
     "Judged",
-    "Ledger",
     "Measure",
     "Precision",
     "Qrels",
@@ -111,7 +109,6 @@ __all__ = [
     "gm_bpref",
     "gm_map",
     "infAP",
-    "judge_until",
     "load_dataset",
     "nDCG",
     "ndcg_rel",
@@ -147,7 +144,6 @@ lazy_exports(
         "Comparison": "beir_eval.comparison",
         "EvaluationResult": "beir_eval.evaluation",
         "Evaluator": "beir_eval.evaluation",
-        "Ledger": "beir_eval.comparison.ledger",
         "Qrels": "beir_eval.core",
         "RelevanceMatrix": "beir_eval.core",
         "Run": "beir_eval.core",
@@ -165,7 +161,6 @@ lazy_exports(
         "evaluate_stages": "beir_eval.comparison.stages",
         "evaluate_stream": "beir_eval.evaluation",
         "experiment_power": "beir_eval.comparison",
-        "judge_until": "beir_eval.comparison.ledger",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
         "rank_eval_request": "beir_eval.adapters",

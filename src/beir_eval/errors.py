@@ -19,7 +19,6 @@ ValueError`` works too. A file that cannot be opened or written raises OSError, 
     ├── NotEvaluatedError (KeyError)       a result does not contain this measure, system, …
     ├── ResultError (ValueError)           results cannot be loaded, merged or compared
     ├── RetrievalError (RuntimeError)      a pipeline failed on a query
-    ├── JudgingError (RuntimeError)        a query of ``judge_until`` could not be judged
     └── MissingExtraError (ImportError)    an optional package is not installed
 
 A message names what was found; most also say what was expected and how to fix it.
@@ -36,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
     from typing import Any
 
@@ -229,24 +228,6 @@ class ResultError(BeirEvalError, ValueError):
 
 class RetrievalError(BeirEvalError, RuntimeError):
     """A pipeline that failed on a query; the message names the query and the reason."""
-
-
-class JudgingError(BeirEvalError, RuntimeError):
-    """A query that ``judge_until`` could not judge; the message names the query and the reason.
-
-    Attributes:
-        judged: {query_id: difference} of the queries that were judged before; pass it as
-            ``judge_until(judged=…)`` to resume.
-    """
-
-    def __init__(self, message: str, judged: Mapping[str, float] | None = None) -> None:
-        """Set the message and keep the differences."""
-        self.judged = dict(judged or {})
-        super().__init__(message)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the arguments, so that the error survives a process pool."""
-        return JudgingError, (str(self), self.judged)
 
 
 class MissingExtraError(BeirEvalError, ImportError):

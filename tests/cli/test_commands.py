@@ -371,7 +371,7 @@ def run_in_a_process(*arguments, **environment):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("evaluate", "--help"), ("evaluate",), ("ledger", "add", "--nonsense")]
+    "arguments", [("evaluate", "--help"), ("evaluate",), ("list", "measures", "--nonsense")]
 )
 def test_the_module_explains_its_commands_as_the_script_does(arguments):
     result = run_in_a_process(*arguments)

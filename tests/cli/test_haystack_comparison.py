@@ -1,4 +1,4 @@
-"""``beir-eval haystack`` compares pipelines, with repeats, a gate and a ledger."""
+"""``beir-eval haystack`` compares pipelines, with repeats and a gate."""
 
 import json
 import re
@@ -12,7 +12,6 @@ import pipeline_parts
 from beir_eval import (
     Comparison,
     EvaluationResult,
-    Ledger,
     check_gate,
     compare_runs,
     evaluate,
@@ -350,89 +349,6 @@ def test_one_pipeline_with_repeats_shows_means_and_spread_and_compares_nothing(v
     assert not (tmp_path / "r.compare.json").exists()
 
 
-# The ledger
-
-
-@pytest.fixture
-def ledger(tmp_path):
-    return tmp_path / "looks.jsonl"
-
-
-def test_each_pipeline_but_the_baseline_is_a_look_in_the_ledger(
-    deep_and_shallow, recorded, ledger, tmp_path
-):
-    deep, shallow = deep_and_shallow
-    common = ["--index", "-m", "nDCG@10", "--ledger", ledger]
-    first = run(deep, shallow, demo.FOLDER, *common, "--looks", "4", *DRAWS, "--save-run", "runs")
-    assert first.exit_code == 0, first.output
-    second = run(recorded, demo.FOLDER, *common, "-o", "r.json")
-    assert second.exit_code == 0, second.output
-    results = [
-        evaluate(DATASET, saved, "nDCG@10", name=name, fingerprint=True)
-        for name, saved in runs_in(tmp_path / "runs", "deep", "shallow").items()
-    ]
-    results.append(
-        EvaluationResult.model_validate(json.loads((tmp_path / "r.json").read_text())[0])
-    )
-    expected = Ledger(tmp_path / "other", results[0], "nDCG@10", looks=4, draws=999)
-    looks = [expected.record(result) for result in results[1:]]
-    assert Ledger.open(ledger).looks == tuple(looks)
-    heading = "nDCG@10, each checkpoint against deep"
-    assert f"Looks in {ledger}: {heading} shallow: {looks[0]}" in output_of(first)
-    assert f"Looks in {ledger}: {heading} recorded: {looks[1]}" in output_of(second)
-    again = run(deep, shallow, demo.FOLDER, *common)
-    assert f"shallow: {looks[0]}" in output_of(again)
-    assert len(Ledger.open(ledger).looks) == 2
-
-
-def test_a_ledger_evaluates_its_measure_and_sets_the_baseline(deep_and_shallow, ledger):
-    deep, shallow = deep_and_shallow
-    common = ["--index", "--ledger", ledger, *DRAWS]
-    assert run(deep, shallow, demo.FOLDER, *common, "-m", "nDCG@10").exit_code == 0
-    swapped = run(shallow, deep, demo.FOLDER, *common, "-m", "MRR", "-m", "MAP")
-    assert swapped.exit_code == 0, swapped.output
-    # The verdict depends on the BM25 of the installed Haystack.
-    assert re.search(
-        "MRR: shallow is (undecided against|worse than) deep|MRR, MAP: shallow ", swapped.output
-    )
-    assert len(Ledger.open(ledger).looks) == 1
-
-
-def test_what_a_ledger_refuses_is_refused_before_a_pipeline_runs(
-    deep_and_shallow, recorded, ledger
-):
-    deep, shallow = deep_and_shallow
-    created = ["--index", "-m", "nDCG@10", "--ledger", ledger, "--looks", "1", *DRAWS]
-    assert run(deep, shallow, demo.FOLDER, *created).exit_code == 0
-    common = [recorded, demo.FOLDER, "--index", "--ledger", ledger]
-    for options, message in (
-        ([], "all 1 planned looks are used up"),
-        (["--looks", "2"], "the ledger has looks=1, not 2"),
-        (["--margin", "0.02"], "the ledger has margin=0.01, not 0.02"),
-        (["--seed", "3"], "the ledger has rng=0, not 3"),
-        (["--limit", "9"], "'recorded' is of another test set than the ledger"),
-        (["--repeats", "2"], "--ledger records one run of each pipeline"),
-    ):
-        refused = run(*common, *options)
-        assert refused.exit_code == 2
-        assert message in output_of(refused)
-    other = run(deep, *common, "--baseline", "recorded")
-    assert "the baseline of the ledger is 'deep', not 'recorded'" in output_of(other)
-    assert QUERIES == []
-    assert len(Ledger.open(ledger).looks) == 1
-
-
-def test_a_look_that_is_refused_is_not_shown(deep_and_shallow, recorded, ledger):
-    deep, shallow = deep_and_shallow
-    common = ["--index", "-m", "nDCG@10", "--ledger", ledger, *DRAWS]
-    assert run(deep, shallow, demo.FOLDER, *common).exit_code == 0
-    refused = run(recorded, demo.FOLDER, *common, "--name", "shallow", "-o", "r.json")
-    assert refused.exit_code == 2
-    assert "step 'shallow' is recorded with other scores" in output_of(refused)
-    assert "0." not in refused.stdout
-    assert not (ledger.parent / "r.json").exists()
-
-
 # Wrong input
 
 WRONG = {
@@ -453,11 +369,6 @@ WRONG = {
     "a floor that nothing reaches": (["--floor", "MRR=2"], "the floor of MRR must be between"),
     "a gate with a number": (["--gate", "MRR=0.5"], "--floor MRR=0.5 sets the lowest mean"),
     "a report of nothing": (["-o", "j.xml"], "add --gate MEASURE"),
-    "looks without a ledger": (["--looks", "5"], "add --ledger FILE"),
-    "a ledger of two measures": (
-        ["--ledger", "l", "-m", "MRR", "-m", "MAP"],
-        "a new ledger has one measure, not 'MRR', 'MAP'",
-    ),
     "one query": (["--limit", "1"], "a comparison needs two or more"),
     "a file for several runs": (["--save-run", "r.trec"], "2 runs are made, so a folder"),
     "runs into the data set": (["--save-run", demo.FOLDER], "is a data set; name another"),
@@ -524,9 +435,7 @@ def test_options_of_a_comparison_are_refused_for_one_pipeline(deep_and_shallow, 
     assert f"{options[0]} needs two pipelines or more" in output_of(result)
 
 
-def test_one_pipeline_cannot_create_a_ledger_or_have_a_floor_with_repeats(deep_and_shallow):
+def test_one_pipeline_has_no_floor_with_repeats(deep_and_shallow):
     deep, _ = deep_and_shallow
-    result = run(deep, demo.FOLDER, "--ledger", "looks.jsonl")
-    assert "there is no such ledger" in output_of(result)
     result = run(deep, demo.FOLDER, "--floor", "MRR=0.1", "--repeats", "2")
     assert "--floor checks one run of a single pipeline, not --repeats" in output_of(result)

@@ -15,7 +15,6 @@ import pytest
 from beir_eval.core import atomic_writes
 from beir_eval.core.atomic_writes import (
     check_can_write,
-    create_atomically,
     lock,
     try_lock,
     write_atomically,
@@ -65,73 +64,6 @@ def test_a_check_of_a_target_changes_nothing_and_names_a_target_that_cannot_be_w
     for target in (tmp_path, tmp_path / "none" / "r.json", tmp_path / "old.json" / "r.json"):
         with pytest.raises(OSError, match=re.escape(str(target))):
             check_can_write(target)
-
-
-# A file that must be new
-
-
-@pytest.fixture(params=[True, False], ids=["open files", "closed files"])
-def new_file(request, tmp_path, monkeypatch):
-    """Return the path of a file to create, on systems that rename open files and on others."""
-    monkeypatch.setattr(atomic_writes, "_CAN_RENAME_OPEN_FILES", request.param)
-    return tmp_path / "new.json"
-
-
-def test_a_file_is_created_completely(new_file):
-    create_atomically(new_file, b"content")
-    assert new_file.read_bytes() == b"content"
-    assert list(new_file.parent.iterdir()) == [new_file]
-
-
-def test_a_file_that_exists_is_not_created_again(tmp_path):
-    path = tmp_path / "old.json"
-    path.write_bytes(b"old")
-    with pytest.raises(FileExistsError, match=re.escape(str(path))):
-        create_atomically(path, b"new")
-    assert path.read_bytes() == b"old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def refuse_links(number):
-    def refuse(self, target):
-        raise OSError(number, os.strerror(number))
-
-    return refuse
-
-
-def test_a_file_is_created_where_there_are_no_hard_links(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "hardlink_to", refuse_links(errno.EPERM))
-    path = tmp_path / "new.json"
-    create_atomically(path, b"content")
-    assert path.read_bytes() == b"content"
-    with pytest.raises(FileExistsError):
-        create_atomically(path, b"other")
-    assert path.read_bytes() == b"content"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_another_error_of_a_link_is_raised_with_the_name_of_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "hardlink_to", refuse_links(errno.ENOSPC))
-    with pytest.raises(OSError, match=r"new\.json"):
-        create_atomically(tmp_path / "new.json", b"content")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_part_of_a_file_that_was_not_written_whole_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "hardlink_to", refuse_links(errno.EPERM))
-    fsync, synced = os.fsync, []
-
-    def fail_second(descriptor):
-        synced.append(descriptor)
-        if len(synced) > 1:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", fail_second)
-    with pytest.raises(OSError, match="No space left"):
-        create_atomically(tmp_path / "new.json", b"content")
-    assert len(synced) == 2
-    assert list(tmp_path.iterdir()) == []
 
 
 # Permissions

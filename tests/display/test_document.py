@@ -25,13 +25,11 @@ from beir_eval import (
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
-from beir_eval.comparison.ledger import Ledger
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown, joined, markdown_of
 from beir_eval.display.tables import Table, markdown_text
 from beir_eval.display.words import VERDICTS
 from beir_eval.spans import span_drift
-from ledger_results import BASELINE, checkpoint, with_hash
 
 QRELS = {f"q{number:02}": {"a": 1, "x": 0} for number in range(24)}
 WHOLE = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
@@ -56,8 +54,6 @@ def shown(tmp_path_factory):
         {"set": None, "other": None},
         {"set": "test", "other": "dev"},
     )
-    ledger = Ledger(folder / "ledger.jsonl", with_hash(BASELINE, "base"), "nDCG@10", draws=200)
-    ledger.record(checkpoint(3))
     made = [
         results[0],
         evaluate_stream(QRELS, folder / "run.trec", ["MRR"], progress=False),
@@ -66,7 +62,6 @@ def shown(tmp_path_factory):
         checkpoint_curve(results, draws=200),
         benchmark,
         compare_benchmark(benchmark, draws=200),
-        ledger,
         evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
         experiment_power(QRELS, "nDCG@10"),
         drift_of(folder),
@@ -97,7 +92,7 @@ def printed(monkeypatch):
     return text_of
 
 
-WITHOUT_WARNINGS = ("Ledger", "ExperimentPower", "SpanDrift")
+WITHOUT_WARNINGS = ("ExperimentPower", "SpanDrift")
 CLASSES = (
     *NAMES,
     "BenchmarkResult",

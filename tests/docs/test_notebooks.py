@@ -8,8 +8,6 @@ import pytest
 from notebook_runs import NOTEBOOKS, code_cells, execute
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
-#: ``tests/hosts`` executes these, whose packages are in the environment of the hosts only.
-OF_HOSTS = {"07_train_and_watch"}
 
 #: /a/b or C:\a, but not a fraction, media type, address or closing tag.
 ABSOLUTE_PATH = re.compile(r"(?<![\w.:/<])/[\w.-]+/[\w.-]+|\b[A-Za-z]:\\\w")
@@ -19,9 +17,7 @@ each_notebook = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.ste
 
 @pytest.mark.slow
 @pytest.mark.peers
-@pytest.mark.parametrize(
-    "path", [path for path in PATHS if path.stem not in OF_HOSTS], ids=lambda path: path.stem
-)
+@each_notebook
 def test_a_notebook_runs_and_its_cells_have_the_output_types_of_the_stored_ones(path, tmp_path):
     execute(path, tmp_path)
 

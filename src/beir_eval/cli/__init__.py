@@ -2,7 +2,7 @@
 
 Inside: ``commands`` lists the commands, ``app`` is the application of all of them, and each has its
 module: ``evaluate``, ``compare``, ``bench``, ``haystack``, ``retrieve``, ``validate``, ``power``,
-``list`` (a group of two), ``convert``, ``demo``, ``ledger`` (a group of two). Shared by the
+``list`` (a group of two), ``convert``, ``demo``. Shared by the
 commands: ``option_sets`` (options as fields of dataclasses), ``options`` (run files, reports),
 ``comparison_options`` (options of a comparison and its gate), ``running_options``, ``input_files``
 (what commands read: judgements and runs, results, spans, ``-``), ``labels`` (``--slices`` and

@@ -68,8 +68,6 @@ COMMANDS = {
     ),
     "convert": ("beir_eval.cli.convert:convert", "FROM TO", "Write a run in another format."),
     "demo": ("beir_eval.cli.demo:demo", "", "Evaluate the bundled runs and write a report."),
-    "ledger add": ("beir_eval.cli.ledger:add", "LEDGER RESULT...", "Record checkpoints."),
-    "ledger show": ("beir_eval.cli.ledger:show", "LEDGER", "Print all looks."),
 }
 #: {section of the list of commands: its commands and groups}, the most used first.
 SECTIONS = {
@@ -77,15 +75,10 @@ SECTIONS = {
     "Get rankings": ("haystack", "retrieve"),
     "Look at the data": ("validate", "power"),
     "Look up, convert, try": ("list", "convert", "demo"),
-    "More": ("ledger",),
 }
 #: {name of a group of commands: its help, and its description in the list of commands}
 _GROUPS = {
     "list": ("List the measures, or BEIR's data sets.", "List measures or data sets."),
-    "ledger": (
-        "Record each look at a test set during training; verdicts that hold over all looks.",
-        "Record looks at a test set during training.",
-    ),
 }
 #: An example of each command, shown below its help and in the documentation.
 EXAMPLES = {
@@ -101,8 +94,6 @@ EXAMPLES = {
     "list datasets": "beir-eval list datasets arguana",
     "convert": "beir-eval convert bm25.trec bm25.parquet",
     "demo": "beir-eval demo -o demo.html",
-    "ledger add": "beir-eval ledger add run.jsonl step-100.json --baseline bm25.json -m nDCG@10",
-    "ledger show": "beir-eval ledger show run.jsonl -o looks.md",
 }
 #: {option of other programs: the option for it here, and a remedy}, for the commands that have it.
 _ELSEWHERE = {

@@ -22,7 +22,6 @@ from beir_eval.cli.comparison_options import (
 )
 from beir_eval.cli.console import (
     console,
-    naming_options,
     print_as_typed,
     print_errors,
     print_table,
@@ -30,7 +29,6 @@ from beir_eval.cli.console import (
     show_in_messages,
 )
 from beir_eval.cli.labels import cluster_labels
-from beir_eval.cli.ledger import PipelineLooks, looks_option, number_of_looks, print_looks
 from beir_eval.cli.option_sets import COMMON, option, stated_options, takes_options
 from beir_eval.cli.options import (
     REL,
@@ -91,8 +89,6 @@ if TYPE_CHECKING:
 _COMPARED = {False: "nDCG@10", True: "Recall@2000"}
 #: What is evaluated, likewise.
 _EVALUATED = {False: DEFAULT_MEASURES, True: TEXT_MEASURES}
-#: The options that a comparison and a ledger share.
-_LEDGER_SETTINGS = ("margin", "alpha", "draws", "rng")
 #: The value of --collapse that counts each chunk.
 _NO_COLLAPSE = "none"
 _FOR_ONE = "NAME=… is for the pipeline of this name"
@@ -234,17 +230,6 @@ class _RunOptions(RunningOptions):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _LedgerOptions:
-    SECTION: ClassVar[str] = "Ledger"
-
-    ledger: Path | None = option(
-        "Record each pipeline but the baseline as a look in this ledger; the baseline, by default "
-        "the first pipeline, creates it."
-    )
-    looks: str | None = looks_option()
-
-
 @takes_options
 def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
     context: typer.Context,
@@ -266,7 +251,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
     systems: SystemOptions,
     gate: GateOptions,
     deciding: VerdictOptions,
-    of_ledger: _LedgerOptions,
 ) -> None:
     """Run PIPELINES for every judged query of DATASET, print the means, and compare them."""
     with print_errors():
@@ -297,7 +281,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             outputs,
             [
                 None if runs[0].is_named else running.save_run,
-                of_ledger.ledger,
                 *(path for extra in beside for path in outputs.beside(extra, "json")),
             ],
         )
@@ -308,11 +291,9 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         )
         are_characters = view is not None and view.ranks == "characters"
         compared = with_rel(parse_all(named or [_COMPARED[are_characters]]), rel)
-        looks_of = _looks_of(context, of_ledger, names, compared)
         evaluated_measures = [
             *with_rel(parse_all(measure) if measure else _EVALUATED[are_characters], rel),
             *compared,
-            *(() if looks_of is None else parse_all(looks_of.measure)),
         ]
         task = _Task(
             data=data,
@@ -322,7 +303,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             settings={
                 **asdict(deciding),
                 "measures": compared,
-                "baseline": _baseline(names, systems.baseline, requested, looks_of),
+                "baseline": _baseline(names, systems.baseline, requested),
                 "repeats": None if running.repeats is None else "random",
                 "deterministic": deterministic,
                 "clusters": (
@@ -330,7 +311,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
                 ),
             },
             gate=requested,
-            looks_of=looks_of,
         )
         given: set[str] = set()
         with noting_warnings(given):
@@ -343,8 +323,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             check_saved=running.check_saved,
         )
         of_corpus.index(task.data, retrievers, of_pipelines.allow or ())
-        is_saved = bool(outputs["json"]) or of_ledger.ledger is not None
-        for_report = ({"fingerprint": True} if is_saved else {}) | report_settings(outputs)
+        for_report = ({"fingerprint": True} if outputs["json"] else {}) | report_settings(outputs)
         evaluated = evaluate_pipelines(
             runs,
             retrievers,
@@ -359,7 +338,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
             **{"keep_top": 10, "fingerprint": False} | for_report,
         )
         # A look that is shown must be recorded, so it is recorded first.
-        recorded = None if looks_of is None else looks_of.record(evaluated.results)
         comparison, checks = task.compare(evaluated, for_report)
         _write(evaluated, comparison, checks, outputs)
         if outputs["html"]:
@@ -368,8 +346,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         has_measures = bool(measure) or are_characters
         _print_means(evaluated, has_measures=has_measures, detail=systems.detail)
         _print_comparison(comparison, checks, task.data.queries, detail=systems.detail)
-        if recorded is not None:
-            print_looks(*recorded)
         if code := exit_code(checks):
             raise typer.Exit(code)
 
@@ -385,7 +361,6 @@ class _Task:
         measures: what is evaluated.
         settings: the keywords of ``compare``.
         gate: the gate.
-        looks_of: the looks to record; None without a ledger.
     """
 
     data: Dataset
@@ -394,7 +369,6 @@ class _Task:
     measures: tuple[Measure, ...]
     settings: dict[str, Any]
     gate: GateOptions
-    looks_of: PipelineLooks | None
 
     @property
     def _qrels(self) -> Qrels:
@@ -406,7 +380,7 @@ class _Task:
         return evaluated_judgements(self.data, self.limit, "the pipeline")
 
     def check_ahead(self, *, stages: bool) -> None:
-        """Raise what comparison, gate, ledger and stages would raise, before a pipeline is run.
+        """Raise what comparison, gate and stages would raise, before a pipeline is run.
 
         Each pipeline is taken to retrieve the judged documents.
 
@@ -427,8 +401,6 @@ class _Task:
             self.runs[-1].name,
             drop_identical_ids=drops_identical_ids(self.data),
         )
-        if self.looks_of is not None:
-            self.looks_of.check(judged)
         if len(self.runs) > 1:
             results = {
                 of_pipeline.name: [judged] * len(of_pipeline.names) for of_pipeline in self.runs
@@ -497,41 +469,17 @@ def _check_running(concurrency: int, on_error: str) -> None:
     check_count("concurrency", concurrency)
 
 
-def _looks_of(
-    context: typer.Context,
-    of_ledger: _LedgerOptions,
-    names: Sequence[str],
-    compared: Sequence[Measure],
-) -> PipelineLooks | None:
-    """Return the looks to record in the ledger; None without one.
-
-    The settings of the comparison that are stated are those of the ledger too.
-    """
-    if of_ledger.ledger is None:
-        return None
-    stated = stated_options(context)
-    settings = {name: context.params[name] for name in _LEDGER_SETTINGS if name in stated}
-    if of_ledger.looks is not None:
-        settings["looks"] = number_of_looks(of_ledger.looks)
-    baseline = context.params["baseline"]
-    with naming_options(looks="--looks", draws="--draws"):
-        return PipelineLooks.from_options(of_ledger.ledger, settings, names, compared, baseline)
-
-
 def _baseline(
     names: Sequence[str],
     baseline: str | None,
     requested: GateOptions,
-    looks_of: PipelineLooks | None,
 ) -> str | None:
-    """Return the baseline of the comparison: the one stated, of the ledger or of the gate.
+    """Return the baseline of the comparison: the one stated, or of the gate.
 
     None compares all pairs.
     """
     if baseline is not None:
         return baseline
-    if looks_of is not None and looks_of.baseline in names:
-        return looks_of.baseline
     return names[0] if requested.is_against_baseline else None
 
 
@@ -543,7 +491,7 @@ def _check_combination(
     deterministic: Sequence[str],
 ) -> None:
     """Raise InputError if options do not go together, or have no effect on these pipelines."""
-    useful = {*_LEDGER_SETTINGS} if stated & {"ledger", "stages"} else set()
+    useful = {"margin", "alpha", "draws", "rng"} if "stages" in stated else set()
     if "stages" in stated:
         useful.add("detail")
     if requested.floors:
@@ -557,13 +505,8 @@ def _check_combination(
             "--deterministic names every pipeline, so nothing is repeated; leave out --repeats": (
                 repeats is not None and set(names) <= set(deterministic)
             ),
-            "--ledger records one run of each pipeline, and its verdicts do not cover the chance "
-            "of repeats; leave out --repeats": "ledger" in stated and repeats is not None,
             "--stages are those of one run of each pipeline; leave out --repeats": (
                 "stages" in stated and repeats is not None
-            ),
-            "--looks is for a new ledger; add --ledger FILE": (
-                "looks" in stated and "ledger" not in stated
             ),
         }
     )

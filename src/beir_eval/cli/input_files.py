@@ -372,19 +372,6 @@ def _by_numbers(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
-def saved_results(files: Sequence[Path]) -> list[EvaluationResult]:
-    """Return the results in all files, as ``read_saved_results``; every file must hold some.
-
-    Raises:
-        InputError: a file holds no saved results.
-    """
-    results = read_saved_results(files)
-    if results is None:
-        msg = f"{files[0]}: {_why_not_saved(files[0])}"
-        raise InputError(msg)
-    return results
-
-
 def _read_records(path: Path) -> list[object] | None:
     """Return the saved results in a file, as parsed JSON; None for a file of another kind.
 

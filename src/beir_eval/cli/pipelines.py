@@ -218,7 +218,7 @@ def judged_result(
 ) -> EvaluationResult:
     """Return the result of a run of the judged documents, in the place of a pipeline's.
 
-    With it, the settings of a comparison, a gate and a ledger are checked before any pipeline runs.
+    With it, the settings of a comparison and a gate are checked before any pipeline runs.
 
     Args:
         qrels: the judgements.

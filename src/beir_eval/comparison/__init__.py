@@ -19,11 +19,10 @@ Inside:
 - ``unjudged`` and ``ties``: what unjudged documents and the order of equal scores could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
-- ``ledger``: looks at one test set again and again, while a model trains or queries are judged.
 - ``experiments``: what judged queries can show before any run.
 
-Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices``,
-``beir_eval.comparison.checkpoints`` and ``beir_eval.comparison.ledger``.
+Public: the names in ``__all__``, and those in ``__all__`` of ``beir_eval.comparison.slices``
+and ``beir_eval.comparison.checkpoints``.
 """
 
 from typing import TYPE_CHECKING

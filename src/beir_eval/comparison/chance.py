@@ -44,7 +44,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
         Chance(
             "looks",
             in_p=False,
-            text="the first look at these queries (else a ledger)",
+            text="the first look at these queries",
             short="repeated looks",
         ),
     ]

@@ -31,8 +31,6 @@ _CAN_RENAME_OPEN_FILES = os.name != "nt"
 #: last one is used without.
 _LOCK_ATTEMPTS = 1_000
 _DAY = 24 * 60 * 60
-#: The errors of file systems that have no hard links.
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 #: A search for temporary files that takes longer (in seconds) is not repeated at once.
 _QUICK_SEARCH = 0.01
 _next_searches: dict[Path, float] = {}
@@ -71,55 +69,6 @@ def write_atomically(path: Path, data: bytes) -> None:
             target = _resolve_links(path)
             _remove_abandoned_files(target.parent)
             _replace_file(target, data)
-
-
-def create_atomically(path: Path, data: bytes) -> None:
-    """Create a file with ``data``, completely or not at all, unless it exists.
-
-    The bytes go to a temporary file in the same folder, which then gets the name. Of several
-    processes that create the file at once, one succeeds. If the process is killed, the temporary
-    file remains, as after ``write_atomically``. On a file system without hard links (other than on
-    Windows) the file is written directly: a process that is killed leaves a part of it.
-
-    Raises:
-        FileExistsError: the file exists; it is unchanged.
-        OSError: the file cannot be written; the error names ``path``.
-    """
-    with write_errors(path):
-        target = _resolve_links(path)
-        _remove_abandoned_files(target.parent)
-        temporary, file = _create_temporary_file(target.parent, 0o666)
-        try:
-            with file:
-                _write_to_disk(file, data)
-                if _CAN_RENAME_OPEN_FILES:
-                    _link_or_write(temporary, target, data)
-            if not _CAN_RENAME_OPEN_FILES:
-                temporary.rename(target)  # on Windows this never replaces a file
-        finally:
-            temporary.unlink(missing_ok=True)
-        sync_folder(target.parent)
-
-
-def _link_or_write(temporary: Path, target: Path, data: bytes) -> None:
-    """Give a file a second name that must be new; without hard links, write the data there."""
-    try:
-        target.hardlink_to(temporary)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        with open_without_links(target, "xb") as file:
-            try:
-                _write_to_disk(file, data)
-            except OSError:
-                target.unlink(missing_ok=True)
-                raise
-
-
-def _write_to_disk(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
-    file.flush()
-    os.fsync(file.fileno())
 
 
 @contextmanager

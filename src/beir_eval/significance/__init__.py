@@ -34,14 +34,14 @@ true difference; docs/statistics.md has the coverage of the intervals where that
 ``wilcoxon``, ``sign_test``, ``crossed_tests``, ``detectable_equality`` and the power of fewer than
 five queries need scipy (extra ``stats``), all others only numpy.
 
-Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for it, and evidence
-from queries that are judged one after the other), ``sign_flip`` with its ``randomisation`` (one
-pass for p, max-T and intervals) and ``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey),
-``interaction`` (slices), ``corrections`` (and the levels at which they test), ``effect_sizes``,
+Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for it),
+``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
+``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``interaction`` (slices),
+``corrections`` (and the levels at which they test), ``effect_sizes``,
 ``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats),
-``power``, ``spending`` (a level over repeated looks), ``distributions`` (tails and quantiles), and
-``validation`` (checks of arguments). ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with
-the interval that belongs to each: a new test needs a function and a row there.
+``power``, ``distributions`` (tails and quantiles), and ``validation`` (checks of arguments).
+``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval that belongs to
+each: a new test needs a function and a row there.
 
 The public names are those in ``__all__``.
 """

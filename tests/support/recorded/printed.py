@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import beir_eval
 from beir_eval import (
     Benchmark,
-    Ledger,
     agree,
     checkpoint_curve,
     compare,
@@ -51,9 +50,6 @@ list measures --help
 list datasets --help
 convert --help
 demo --help
-ledger --help
-ledger add --help
-ledger show --help
 --version
 list measures
 list measures nDCG
@@ -68,8 +64,6 @@ compare qrels.tsv bm25.trec plain.trec half.trec -m nDCG@10 -m MRR --baseline pl
 compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' -o steps.html
 compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior
 compare results.json
-ledger add looks.jsonl results.json --baseline plain.json -m nDCG@10 --looks 20
-ledger show looks.jsonl -o looks.json -o looks.md
 power qrels.tsv -m nDCG@10 -o power.json
 validate qrels.tsv bm25.trec half.trec twice.trec other.trec -o findings.json
 convert bm25.trec bm25.json
@@ -169,10 +163,6 @@ def _write_inputs():
             shutil.copy(f"{system}.trec", f"runs/{system}/{name}.trec")
     for name, top_k in (("bm25", 20), ("top3", 3)):
         Path(f"{name}.yaml").write_text(_pipeline(top_k))
-
-
-def _hashed(name):
-    return evaluate("qrels.tsv", f"{name}.trec", "nDCG@10", name=name, fingerprint=True)
 
 
 def _queries(run):
@@ -303,8 +293,6 @@ def _in_python():
         name: {"one": result, "two": result} for name, result in results.items() if name != "half"
     }
     staged = evaluate_stages(qrels, {"plain": runs["plain"], "bm25": runs["bm25"]}, "nDCG@10")
-    ledger = Ledger("own.jsonl", _hashed("plain"), "nDCG@10", looks=20)
-    ledger.record(_hashed("bm25"))
     printable = {
         "an EvaluationResult": results["half"],
         "a Comparison of all pairs": compare(results),
@@ -320,7 +308,6 @@ def _in_python():
             folder="kept",
         ).run(),
         "stages": staged,
-        "a Ledger": ledger,
         "a Validation": validate("qrels.tsv", {"half": "half.trec"}),
         "the power of an experiment": experiment_power(qrels, "nDCG@10"),
     }

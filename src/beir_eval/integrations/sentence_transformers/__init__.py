@@ -6,8 +6,7 @@ measures of this package. Each evaluation saves an ``EvaluationResult`` that is 
 step.
 
 Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders: their relevant documents and
-the ranking), ``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results),
-``stopping`` (the callback that ends a training run).
+the ranking), ``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results).
 
 Public: the names in ``__all__``; they need the extra ``sentence-transformers`` (MissingExtraError
 without it).
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
         MultiVectorInformationRetrievalEvaluator,
         SparseInformationRetrievalEvaluator,
     )
-    from beir_eval.integrations.sentence_transformers.stopping import NoGainStoppingCallback
 
 __all__ = [
     "CrossEncoderNanoBEIREvaluator",
@@ -41,7 +39,6 @@ __all__ = [
     "MultiVectorInformationRetrievalEvaluator",
     "MultiVectorNanoBEIREvaluator",
     "NanoBEIREvaluator",
-    "NoGainStoppingCallback",
     "SparseInformationRetrievalEvaluator",
     "SparseNanoBEIREvaluator",
 ]
@@ -57,7 +54,6 @@ lazy_exports(
         ),
         "MultiVectorNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "NanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
-        "NoGainStoppingCallback": "beir_eval.integrations.sentence_transformers.stopping",
         "SparseInformationRetrievalEvaluator": (
             "beir_eval.integrations.sentence_transformers.retrieval"
         ),
