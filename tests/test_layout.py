@@ -79,7 +79,6 @@ def calls_by_name():
     comparison = beir_eval.compare(results, baseline="step 1", draws=100)
     answers = {"who?": ["she"]}
     return {
-        "agree": lambda f: f(GOOD, POOR),
         "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
         "check_gate": lambda f: f(comparison, ["MRR"]),
         "checkpoint_curve": lambda f: f(results, draws=100),
@@ -97,7 +96,6 @@ def calls_by_name():
         "evaluate_answers": lambda f: f(answers, answers),
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
         "evaluate_stream": lambda f: f(demo.FOLDER, demo.RUNS[0], "MRR"),
-        "experiment_power": lambda f: f(QRELS),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),

@@ -15,7 +15,6 @@ from beir_eval import (
     EvaluationResult,
     Qrels,
     Run,
-    agree,
     check_gate,
     compare,
     compare_runs,
@@ -235,7 +234,6 @@ def test_paths_and_a_data_set_are_evaluated_like_the_objects_they_hold():
     expected = evaluate(QRELS, RUN, ["nDCG@10"])
     assert evaluate("qrels.trec", "run.trec", "nDCG@10") == expected
     assert evaluate(Path("qrels.trec"), Path("run.json"), "nDCG@10") == expected
-    assert agree("runs/a.trec", RUN).mean == agree(RUN, RUN).mean
     runs = {"A": "runs/a.trec", "B": "runs/b.trec"}
     assert compare_runs("qrels.trec", runs) == compare_runs(QRELS, {"A": RUN, "B": OTHER})
     dataset, run = load_dataset(demo.FOLDER), demo.RUNS[0]

@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from beir_eval.benchmark import Benchmark, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
-        agree,
         assert_no_regression,
         check_gate,
         compare,
         compare_runs,
-        experiment_power,
     )
     from beir_eval.comparison.checkpoints import checkpoint_curve
     from beir_eval.comparison.slices import compare_slices
@@ -91,7 +89,6 @@ __all__ = [
     "Success",
     "Validation",
     "__version__",
-    "agree",
     "assert_no_regression",
     "binG",
     "bpref",
@@ -105,7 +102,6 @@ __all__ = [
     "evaluate_answers",
     "evaluate_stages",
     "evaluate_stream",
-    "experiment_power",
     "gm_bpref",
     "gm_map",
     "infAP",
@@ -148,7 +144,6 @@ lazy_exports(
         "RelevanceMatrix": "beir_eval.core",
         "Run": "beir_eval.core",
         "Validation": "beir_eval.validation",
-        "agree": "beir_eval.comparison",
         "assert_no_regression": "beir_eval.comparison",
         "check_gate": "beir_eval.comparison",
         "checkpoint_curve": "beir_eval.comparison.checkpoints",
@@ -160,7 +155,6 @@ lazy_exports(
         "evaluate_answers": "beir_eval.evaluation",
         "evaluate_stages": "beir_eval.comparison.stages",
         "evaluate_stream": "beir_eval.evaluation",
-        "experiment_power": "beir_eval.comparison",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
         "rank_eval_request": "beir_eval.adapters",

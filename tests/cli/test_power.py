@@ -4,8 +4,9 @@ import json
 
 from typer.testing import CliRunner
 
-from beir_eval import experiment_power, read_qrels
+from beir_eval import read_qrels
 from beir_eval.cli.app import app
+from beir_eval.comparison.experiments import experiment_power
 from beir_eval.datasets import demo
 
 

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from beir_eval import (
     BeirEvalWarning,
-    agree,
     assert_no_regression,
     check_gate,
     checkpoint_curve,
@@ -197,13 +196,3 @@ def test_every_repeat_is_named():
     [covered] = comparison.coverage
     assert (covered.system, covered.repeat, covered.queries_missing) == ("A", 2, 10)
     assert comparison.warnings()[0].startswith("A, repeat 2: 10 of 20 judged queries")
-
-
-def test_the_agreement_of_runs_whose_ids_do_not_match_warns():
-    agreement = agree(GOOD, BAD)
-    [warning] = agreement.warnings()
-    assert "ids of second begin with 'msmarco_'" in warning
-    [warning] = agree(GOOD, HALF).warnings()
-    for words in ("only first", "left out: 10"):
-        assert words in warning
-    assert agree(GOOD, GOOD).warnings() == []

@@ -2,9 +2,7 @@
 
 import pytest
 
-from beir_eval import experiment_power
-from beir_eval.comparison import ExperimentPower
-from beir_eval.comparison.experiments import MEASURES, SPREADS
+from beir_eval.comparison.experiments import MEASURES, SPREADS, ExperimentPower, experiment_power
 from beir_eval.errors import InputError, MeasureError, SettingError
 from beir_eval.measures import parse
 from beir_eval.significance import (

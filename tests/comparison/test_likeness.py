@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import Run, compare, compare_runs, evaluate
-from beir_eval.comparison import agreement
+from beir_eval.comparison import likeness
 from beir_eval.errors import NotEvaluatedError, SettingError
 
 #: Made runs look like mistakes, which they are not here.
@@ -34,9 +34,9 @@ def test_likeness_is_known_from_results_that_keep_their_rankings():
 def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch, limit, most):
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {name: {query: {"a": 1.0, name: 2.0} for query in qrels} for name in "xyz"}
-    monkeypatch.setattr(agreement, limit, most)
+    monkeypatch.setattr(likeness, limit, most)
     assert len(compare_runs(qrels, runs, "MRR").likeness) == 3
-    monkeypatch.setattr(agreement, limit, most - 1)
+    monkeypatch.setattr(likeness, limit, most - 1)
     comparison = compare_runs(qrels, runs, "MRR")
     assert comparison.likeness is None
     assert any("pairs times queries: name a baseline" in note for note in comparison.notes())
@@ -66,7 +66,7 @@ def test_systems_without_a_query_in_common_have_no_likeness():
     runs = {"a": {"q1": {"r": 1.0}}, "b": {"q2": {"r": 1.0}}}
     comparison = compare_runs(qrels, runs, "MRR")
     assert (comparison.likeness[0].rbo, comparison.likeness[0].overlap) == (None, None)
-    assert "| b      |       a |   ? |" in agreement.likeness_table(comparison).markdown()
+    assert "| b      |       a |   ? |" in likeness.likeness_table(comparison).markdown()
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])

@@ -14,17 +14,16 @@ from rich.text import Text
 
 import beir_eval
 from beir_eval import (
-    agree,
     compare_runs,
     compare_slices,
     evaluate,
     evaluate_stages,
     evaluate_stream,
-    experiment_power,
 )
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
+from beir_eval.comparison.experiments import experiment_power
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown, joined, markdown_of
 from beir_eval.display.tables import Table, markdown_text
@@ -65,7 +64,6 @@ def shown(tmp_path_factory):
         evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
         experiment_power(QRELS, "nDCG@10"),
         drift_of(folder),
-        agree(WHOLE, PARTIAL),
     ]
     return {type(result).__name__: result for result in made}
 
@@ -98,7 +96,6 @@ CLASSES = (
     "BenchmarkResult",
     "AcrossDatasets",
     "StagedResult",
-    "Agreement",
     *WITHOUT_WARNINGS,
 )
 

@@ -16,7 +16,7 @@ from beir_eval import (
     read_qrels,
 )
 from beir_eval.benchmark import Benchmark
-from beir_eval.comparison import experiment_power
+from beir_eval.comparison.experiments import experiment_power
 from beir_eval.errors import FileFormatError, SettingError
 
 KEPT = "--keep-identical-ids or drop_identical_ids=False keeps them"

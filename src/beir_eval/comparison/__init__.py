@@ -14,8 +14,8 @@ Inside:
 - ``coverage``: the warnings on missing queries and on ids that do not match; ``cautions`` on what
   else makes systems hard to compare.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
-- ``rank_similarity``: similarity of two rankings, without judgements; ``agreement``: of two runs,
-  and of every pair in a comparison.
+- ``rank_similarity``: similarity of two rankings, without judgements; ``likeness``: of every pair
+  in a comparison.
 - ``unjudged`` and ``ties``: what unjudged documents and the order of equal scores could change.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
@@ -30,13 +30,11 @@ from typing import TYPE_CHECKING
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.comparison.agreement import Agreement, Likeness, agree
     from beir_eval.comparison.compare import compare, compare_runs
     from beir_eval.comparison.coverage import SystemCoverage
-    from beir_eval.comparison.experiments import ExperimentPower, MeasurePower, experiment_power
     from beir_eval.comparison.gate import assert_no_regression, check_gate
     from beir_eval.comparison.gate_output import to_junit
-    from beir_eval.comparison.rank_similarity import RBO, kendall_distance, overlap, rbo, spearman
+    from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.records import (
         ComparisonSettings,
         Difference,
@@ -50,62 +48,42 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 __all__ = [
-    "RBO",
-    "Agreement",
     "Comparison",
     "ComparisonSettings",
     "Difference",
     "DocumentToJudge",
-    "ExperimentPower",
     "GateCheck",
     "Likeness",
-    "MeasurePower",
     "QueryDifference",
     "SystemCoverage",
     "SystemMean",
     "TieRange",
     "UnjudgedEffect",
-    "agree",
     "assert_no_regression",
     "check_gate",
     "compare",
     "compare_runs",
-    "experiment_power",
-    "kendall_distance",
-    "overlap",
-    "rbo",
-    "spearman",
     "to_junit",
 ]
 
 lazy_exports(
     __name__,
     {
-        "RBO": "beir_eval.comparison.rank_similarity",
-        "Agreement": "beir_eval.comparison.agreement",
         "Comparison": "beir_eval.comparison.result",
         "ComparisonSettings": "beir_eval.comparison.records",
         "Difference": "beir_eval.comparison.records",
         "DocumentToJudge": "beir_eval.comparison.records",
-        "ExperimentPower": "beir_eval.comparison.experiments",
         "GateCheck": "beir_eval.comparison.records",
-        "Likeness": "beir_eval.comparison.agreement",
-        "MeasurePower": "beir_eval.comparison.experiments",
+        "Likeness": "beir_eval.comparison.likeness",
         "TieRange": "beir_eval.comparison.records",
         "UnjudgedEffect": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemCoverage": "beir_eval.comparison.coverage",
         "SystemMean": "beir_eval.comparison.records",
-        "agree": "beir_eval.comparison.agreement",
         "assert_no_regression": "beir_eval.comparison.gate",
         "check_gate": "beir_eval.comparison.gate",
         "compare": "beir_eval.comparison.compare",
         "compare_runs": "beir_eval.comparison.compare",
-        "experiment_power": "beir_eval.comparison.experiments",
-        "kendall_distance": "beir_eval.comparison.rank_similarity",
-        "overlap": "beir_eval.comparison.rank_similarity",
-        "rbo": "beir_eval.comparison.rank_similarity",
-        "spearman": "beir_eval.comparison.rank_similarity",
         "to_junit": "beir_eval.comparison.gate_output",
     },
 )

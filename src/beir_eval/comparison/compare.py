@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.comparison.agreement import likeness_of
 from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.coverage import (
     coverage_of,
@@ -14,6 +13,7 @@ from beir_eval.comparison.coverage import (
     warn_of_content,
 )
 from beir_eval.comparison.decisions import Decisions
+from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import (

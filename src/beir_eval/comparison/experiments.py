@@ -1,4 +1,4 @@
-"""``experiment_power``: what a set of judged queries can show, before any run exists."""
+"""What a set of judged queries can show, before any run exists."""
 
 from __future__ import annotations
 

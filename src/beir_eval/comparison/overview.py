@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from beir_eval.comparison.agreement import likeness_table
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
+from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
     evidence_table,
     in_shown_order,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
-from beir_eval.comparison.agreement import LIKENESS_ROWS, Likeness, likeness_notes
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
@@ -23,6 +22,7 @@ from beir_eval.comparison.coverage import (
 )
 from beir_eval.comparison.gate_output import gate_document
 from beir_eval.comparison.index import Index
+from beir_eval.comparison.likeness import LIKENESS_ROWS, Likeness, likeness_notes
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.records import (
     Choice,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
-from beir_eval.comparison.agreement import likeness_table
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.charts import (
     forest_figure,
@@ -14,6 +13,7 @@ from beir_eval.comparison.charts import (
     measures_on_one_axis,
 )
 from beir_eval.comparison.headlines import common_headlines
+from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
 from beir_eval.comparison.tables import differences_table

@@ -12,7 +12,6 @@ from pydantic import BaseModel
 from beir_eval import (
     BeirEvalError,
     BeirEvalWarning,
-    agree,
     check_gate,
     checkpoint_curve,
     compare,
@@ -111,7 +110,6 @@ def _comparisons(data):
         "benchmark-hierarchical": partial(
             compare_benchmark, benchmark, baseline="first", hierarchical=True
         ),
-        "agreement": partial(agree, runs["dl19"]["bm25"], runs["dl19"]["tas-b"]),
         "gate": lambda: check_gate(compare(five, baseline="bm25"), MEASURES),
         "gate-non-inferior": lambda: check_gate(
             compare(five, baseline="bm25"), MEASURES, non_inferior=True

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 import beir_eval
 from beir_eval import (
     Benchmark,
-    agree,
     checkpoint_curve,
     compare,
     compare_benchmark,
@@ -25,12 +24,12 @@ from beir_eval import (
     evaluate,
     evaluate_stages,
     evaluate_stream,
-    experiment_power,
     read_qrels,
     read_run,
     validate,
 )
 from beir_eval.cli.app import app
+from beir_eval.comparison.experiments import experiment_power
 from beir_eval.datasets import demo
 from recorded.digest import digest_of
 
@@ -299,7 +298,6 @@ def _in_python():
         "slices": compare_slices(results, labels, baseline="plain"),
         "a CheckpointCurve": checkpoint_curve(steps),
         "a comparison across data sets": compare_benchmark(benchmark),
-        "an Agreement": agree(runs["bm25"], runs["half"]),
         "a StreamedResult": evaluate_stream("qrels.tsv", "half.trec", ["nDCG@10", "MRR"]),
         "a BenchmarkResult": Benchmark(
             {"own": "qrels.tsv"},

@@ -1,4 +1,4 @@
-"""Agreement of two rankings, compared with scipy, published values and arithmetic."""
+"""Similarity of two rankings, compared with scipy, published values and arithmetic."""
 
 import itertools
 import math
@@ -10,22 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from beir_eval import Run
-from beir_eval.comparison import (
-    Agreement,
-    agree,
-    kendall_distance,
-    overlap,
-    rbo,
-    spearman,
-)
-from beir_eval.errors import (
-    DuplicateDocumentError,
-    QueryMismatchError,
-    RunError,
-    SettingError,
-)
-from strategies import qrels_and_run
+from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo
 
 LETTERS = list(string.ascii_lowercase)
 orders = st.permutations(LETTERS[:9])
@@ -59,26 +44,10 @@ def test_kendall_distance_equals_the_definition(first, second, penalty):
 
 
 @given(orders, orders)
-def test_kendall_and_spearman_equal_scipy_on_the_same_documents(first, second):
+def test_kendall_distance_equals_scipy_on_the_same_documents(first, second):
     ranks = [second.index(doc) for doc in first]
     tau = stats.kendalltau(range(9), ranks).statistic
     assert kendall_distance(first, second) == pytest.approx((1 - tau) / 2, abs=1e-12)
-    assert kendall_distance(first, second, pairs="intersection") == kendall_distance(first, second)
-    rho = stats.spearmanr(range(9), ranks).statistic
-    assert spearman(first, second) == pytest.approx(rho, abs=1e-12)
-
-
-@given(lists, lists)
-def test_common_documents_alone_are_compared_on_request(first, second):
-    first_shared = [doc for doc in first if doc in second]
-    if len(first_shared) < 2:
-        assert math.isnan(spearman(first, second))
-        return
-    second_shared = [doc for doc in second if doc in first_shared]
-    assert kendall_distance(first, second, pairs="intersection") == kendall_distance(
-        first_shared, second_shared
-    )
-    assert spearman(first, second) == spearman(first_shared, second_shared)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 50])
@@ -88,7 +57,6 @@ def test_equal_reversed_and_swapped_rankings(n):
     assert kendall_distance(ranking, ranking) == 0
     assert kendall_distance(ranking, ranking[::-1]) == 1
     assert kendall_distance(ranking, swapped) == 1 / (n * (n - 1) / 2)
-    assert (spearman(ranking, ranking), spearman(ranking, ranking[::-1])) == (1, -1)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10])
@@ -175,75 +143,6 @@ def test_undefined_values_are_nan():
     assert kendall_distance(["a"], ["a"]) == 0
     assert math.isnan(kendall_distance(["a"], []))
     assert math.isnan(kendall_distance([], []))
-    assert math.isnan(spearman(["a"], ["a"]))
-
-
-@given(qrels_and_run(min_size=1, complete=True), st.integers(1, 12))
-def test_agree_compares_the_rankings_of_both_runs_query_by_query(case, k):
-    _, run = case
-    negated = {
-        query: {doc: -score for doc, score in ranked.items()} for query, ranked in run.items()
-    }
-    result = agree(run, negated, k=k)
-    assert result.query_ids == tuple(run)
-    for position, ranked in enumerate(run.values()):
-
-        def ranking(sign, ranked=ranked):
-            by_id = sorted(ranked, reverse=True)
-            return sorted(by_id, key=lambda doc: sign * np.float32(ranked[doc]), reverse=True)
-
-        expected = kendall_distance(ranking(1), ranking(-1), k=k)
-        np.testing.assert_equal(result.per_query["kendall_distance"][position], expected)
-    for name, mean in result.mean.items():
-        values = [value for value in result.per_query[name] if not math.isnan(value)]
-        assert result.num_defined[name] == len(values)
-        np.testing.assert_equal(mean, math.fsum(values) / len(values) if values else math.nan)
-
-
-def test_rankings_in_the_given_order_are_not_sorted_by_score():
-    run = Run.from_rankings({"q": ["a", "b"], "only": ["x"]})
-    result = agree(run, {"q": {"a": 1.0, "b": 2.0}, "r": {}, "s": {}}, order="given")
-    assert result.mean["kendall_distance"] == 0
-    assert (result.only_first, result.only_second) == (1, 2)
-    assert agree(run, {"q": {"a": 1.0, "b": 2.0}}).mean["kendall_distance"] == 1
-
-
-def test_different_queries_duplicates_and_invalid_settings_are_refused():
-    run = {"q": {"a": 1.0}}
-    with pytest.raises(QueryMismatchError, match="'first' has 'q', 'second' has 'r'"):
-        agree(run, {"r": {}})
-    with pytest.raises(DuplicateDocumentError, match="query 'q': a ranking holds 'a' more than"):
-        agree(run, Run.from_columns([*"qq"], [*"aa"], [1, 2]))
-    for wrong in (
-        *({"k": 0}, {"k": 1.5}, {"k": None}, {"p": 1}, {"p": "0.9"}, {"p": 1e-320}, {"penalty": 2}),
-        *({"penalty": None}, {"ties": "best"}, {"order": "x"}, {"duplicates": "keep"}),
-    ):
-        with pytest.raises(
-            SettingError, match=rf"^{next(iter(wrong))}( must be |=.* is not known)"
-        ):
-            agree(run, run, **wrong)
-    with pytest.raises(SettingError, match=r"^pairs='all' is not known"):
-        kendall_distance(["a"], ["a"], pairs="all")
-    with pytest.raises(RunError, match="a list of ids, not 'ab'"):
-        spearman("ab", "ba")
-
-
-def test_repeated_documents_are_compared_once_on_request():
-    repeated = Run.from_columns([*"qqq"], [*"aba"], [3, 2, 1])
-    result = agree(repeated, {"q": {"a": 2.0, "b": 1.0}}, duplicates="first")
-    assert result.mean["kendall_distance"] == 0
-
-
-def test_a_set_is_refused_as_a_ranking():
-    with pytest.raises(RunError, match="a list of ids"):
-        rbo({"a", "b"}, ["a"])
-
-
-def test_an_agreement_is_equal_after_saving_as_json_and_loading():
-    result = agree({"q": {"a": 1.0}}, {"q": {"b": 1.0}})
-    assert math.isnan(result.per_query["spearman"][0])
-    loaded = Agreement.model_validate_json(result.model_dump_json())
-    assert loaded.model_dump_json() == result.model_dump_json()
 
 
 def test_a_long_ranking_is_compared_exactly():

@@ -1,0 +1,183 @@
+"""The ranking similarity of each pair in a comparison, without judgements."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import BaseModel
+
+from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo
+from beir_eval.comparison.verdict_sentences import range_text, value_or_unknown
+from beir_eval.core.saved import FROZEN
+from beir_eval.display.tables import Table
+from beir_eval.evaluation.score_matrix import ScoreMatrix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from beir_eval.comparison.decisions import Decisions
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.core.arrays import Floats
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: Likeness is left out for more pairs of systems, or for more pairs times queries.
+MOST_PAIRS, MOST_RANKING_PAIRS = 45, 100_000
+#: The rows of ``Likeness.values``.
+LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
+_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
+
+
+class Likeness(BaseModel):
+    """The ranking similarity of the top documents, over the queries that both systems have.
+
+    A number is a mean over the queries for which it is defined, or None if there is no such query.
+
+    Attributes:
+        system, against: the names of the systems; only the first of a system's repeats is compared.
+        k: how many top documents of each ranking are compared at most.
+        rbo: rank-biased overlap, extrapolated.
+        rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below those compared.
+        overlap: the share of the documents compared that both have.
+        kendall_distance: the share of document pairs that the two order differently; a pair of
+            which one list has neither document counts ½.
+        values: rbo, overlap and kendall_distance of every query of the comparison, f8[3, Q]; NaN
+            where a system lacks the query or the value is undefined.
+    """
+
+    model_config = FROZEN
+
+    system: str
+    against: str
+    k: int
+    rbo: float | None
+    rbo_lowest: float | None
+    rbo_highest: float | None
+    overlap: float | None
+    kendall_distance: float | None
+    values: ScoreMatrix
+
+
+def likeness_of(
+    decisions: Decisions, results: Mapping[str, Sequence[EvaluationResult]], k: int
+) -> tuple[Likeness, ...] | None:
+    """Return the likeness of each pair; None for too many pairs.
+
+    Args:
+        decisions: its pairs and queries are used.
+        results: {system: results of its repeats} with their top documents, which the evaluation
+            has ranked; the first repeat is compared.
+        k: how many top documents to compare at most; fewer if a result has kept fewer.
+    """
+    if has_too_many_pairs(decisions):
+        return None
+    kept = [_num_kept(repeats[0]) for repeats in results.values()]
+    k = min([k, *(count for count in kept if count is not None)])
+    rankings = {name: _top_rankings(decisions, repeats[0]) for name, repeats in results.items()}
+    return tuple(
+        _pair_likeness(decisions, system, against, rankings[system], rankings[against], k)
+        for system, against in _compared_pairs(decisions)
+    )
+
+
+def has_too_many_pairs(decisions: Decisions | Comparison) -> bool:
+    """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
+    num_pairs = len(_compared_pairs(decisions))
+    return num_pairs > MOST_PAIRS or num_pairs * len(decisions.query_ids) > MOST_RANKING_PAIRS
+
+
+def _compared_pairs(decisions: Decisions | Comparison) -> dict[tuple[str, str], None]:
+    """Return the pairs (system, against) in order, each once, as the keys of a dict."""
+    return dict.fromkeys(
+        (difference.system, difference.against) for difference in decisions.differences
+    )
+
+
+def _num_kept(result: EvaluationResult) -> int | None:
+    """Return how many top documents a result has kept of each ranking; None for all."""
+    longest = max((len(top.doc_ids) for top in (result.top or {}).values()), default=0)
+    counted = result.counted
+    is_whole = not longest or (counted is not None and longest >= counted.deepest_ranking)
+    return None if is_whole else longest
+
+
+def _top_rankings(decisions: Decisions, result: EvaluationResult) -> dict[str, list[str]]:
+    """Return the top documents of the compared queries, best first; each counts once."""
+    top = result.top or {}
+    return {
+        query_id: list(dict.fromkeys(top[query_id].doc_ids))
+        for query_id in decisions.query_ids
+        if query_id in top
+    }
+
+
+def _pair_likeness(  # noqa: PLR0913, PLR0917 - a pair and its rankings
+    decisions: Decisions,
+    system: str,
+    against: str,
+    first: Mapping[str, list[str]],
+    second: Mapping[str, list[str]],
+    k: int,
+) -> Likeness:
+    """Return the likeness of a pair, from the rankings of its two systems."""
+    similarities = np.full((len(LIKENESS_ROWS) + 2, len(decisions.query_ids)), np.nan)
+    for column, query_id in enumerate(decisions.query_ids):
+        if query_id in first and query_id in second:
+            pair = first[query_id], second[query_id]
+            bounded = rbo(*pair, k=k)
+            similarities[:, column] = (
+                bounded.extrapolated,
+                overlap(*pair, k=k),
+                kendall_distance(*pair, k=k),
+                bounded.lowest,
+                bounded.residual,
+            )
+    rbo_mean, overlap_mean, kendall_mean, lowest, residual = map(_mean_of_defined, similarities)
+    return Likeness(
+        system=system,
+        against=against,
+        k=k,
+        rbo=rbo_mean,
+        rbo_lowest=lowest,
+        rbo_highest=None if lowest is None or residual is None else lowest + residual,
+        overlap=overlap_mean,
+        kendall_distance=kendall_mean,
+        values=ScoreMatrix.from_owned_array(similarities[: len(LIKENESS_ROWS)].copy()),
+    )
+
+
+def _mean_of_defined(values: Floats) -> float | None:
+    """Return the mean of the values that are no NaN, f8[Q]; None without such values."""
+    defined = values[~np.isnan(values)].tolist()
+    return math.fsum(defined) / len(defined) if defined else None
+
+
+def likeness_table(comparison: Comparison) -> Table:
+    """Return the likeness of every pair as a table, one row for each pair."""
+    return Table(
+        _COLUMNS,
+        [
+            (
+                likeness.system,
+                likeness.against,
+                value_or_unknown(likeness.rbo),
+                range_text(likeness.rbo_lowest, likeness.rbo_highest),
+                value_or_unknown(likeness.overlap),
+                value_or_unknown(likeness.kendall_distance),
+            )
+            for likeness in comparison.likeness or ()
+        ],
+    )
+
+
+def likeness_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield notes: why likeness was left out, or that only the first repeat was compared."""
+    has_documents_to_judge = comparison.to_judge is not None
+    if has_documents_to_judge and comparison.likeness is None and has_too_many_pairs(comparison):
+        yield (
+            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
+            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
+        )
+    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
+        yield "ranking similarity: of a system's repeats, the first is taken"
