@@ -16,7 +16,6 @@ standard errors. The tables:
   which is shifted far from the others.
 - ``power``: exchangeable systems, of which some get the best (or worst) score of the query with
   some probability, which is constant / √queries.
-- ``tukey``: randomised Tukey HSD beside max-T, for all pairs.
 - ``agreement``: how often a verdict of ``compare`` and its printed interval disagree, for every
   correction, with ties, zeros and constant differences, from 3 queries on.
 """
@@ -31,7 +30,6 @@ from real_differences import real_scores, share_text
 from table_arguments import table_arguments
 
 from beir_eval import EvaluationResult, compare
-from beir_eval.significance import randomised_tukey_hsd
 from beir_eval.significance.corrections import CorrectedTests, corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, FlippedFamily, randomise
@@ -236,47 +234,44 @@ def simulate(
     simulations: int,
     draws: int = DRAWS,
 ) -> dict[str, Outcomes]:
-    """Return {correction: what it says}; without true differences both kinds of max-T are one."""
+    """Return {correction: what it says}."""
     first, second = FAMILIES[num_comparisons]
     truth = case.means[first] - case.means[second]
-    step_down: list[CorrectedTests] = []
-    single: list[CorrectedTests] = []
+    max_t: list[CorrectedTests] = []
     holm: list[CorrectedTests] = []
     randomised: list[FlippedFamily] = []
     for seed, families in enumerate(batches(case, num_comparisons, num_queries, simulations)):
         signs = SignVectors.choose(num_queries, draws, seed)
         flipped = randomise(families, signs, level=ALPHA, largest="family")
         randomised += flipped
-        single += [max_t_tests(family, ALPHA) for family in flipped]
+        max_t += [max_t_tests(family, ALPHA) for family in flipped]
         holm += [
             corrected_tests(family.means, family.p(), family.intervals, "holm", ALPHA)
             for family in flipped
         ]
-        if truth.any():
-            staged = randomise(families, signs, level=ALPHA, largest="step-down")
-            step_down += [max_t_tests(family, ALPHA, step_down=True) for family in staged]
     means = np.array([family.means for family in randomised])
-    named = (("single", single), ("step-down", step_down), ("holm", holm))
-    return {name: outcomes_of(tests, means, truth) for name, tests in named if tests}
+    return {
+        "max-T": outcomes_of(max_t, means, truth),
+        "Holm": outcomes_of(holm, means, truth),
+    }
 
 
 def print_rates(cases: Sequence[Case], simulations: int) -> None:
     """Print errors and simultaneous coverage."""
     print(
-        "| systems | comparisons | queries | max-T | max-T, step-down | Holm | "
-        "simultaneous coverage |\n|---|---|---|---|---|---|---|"
+        "| systems | comparisons | queries | max-T | Holm | simultaneous coverage |\n"
+        "|---|---|---|---|---|---|"
     )
     disagreements = comparisons = 0
     for case in cases:
         for num_comparisons in FAMILIES:
             for num_queries in QUERIES:
                 outcomes = simulate(case, num_comparisons, num_queries, simulations)
-                step_down = outcomes.get("step-down", outcomes["single"])
                 cells = [
                     share_text(int(outcome.errors.sum()), simulations)
-                    for outcome in (outcomes["single"], step_down, outcomes["holm"])
+                    for outcome in outcomes.values()
                 ]
-                cells.append(share_text(int(outcomes["single"].covered.sum()), simulations))
+                cells.append(share_text(int(outcomes["max-T"].covered.sum()), simulations))
                 row = f"| {case.name} | {num_comparisons} | {num_queries} | {' | '.join(cells)} |"
                 print(row, flush=True)
                 disagreements += sum(outcome.disagreements for outcome in outcomes.values())
@@ -327,18 +322,18 @@ GAINS = {
 
 
 def print_power(simulations: int) -> None:
-    """Print the power of single-step and step-down max-T, beside Holm's."""
+    """Print the power of max-T beside Holm's."""
     print(
-        "| systems | different | queries | max-T | max-T, step-down | Holm | max-T − Holm | "
-        "step-down − Holm | errors of the three |\n|---|---|---|---|---|---|---|---|---|"
+        "| systems | different | queries | max-T | Holm | max-T − Holm | errors of both |\n"
+        "|---|---|---|---|---|---|---|"
     )
     for num_comparisons, gains in GAINS.items():
         for name, weights in gains.items():
             case = with_gains(name, "nDCG@10", np.array(weights))
             for num_queries in QUERIES[1:]:
                 outcomes = simulate(case, num_comparisons, num_queries, simulations, DRAWS_OF_POWER)
-                single, step_down, holm = (outcome.power for outcome in outcomes.values())
-                columns = (single, step_down, holm, single - holm, step_down - holm)
+                max_t, holm = (outcome.power for outcome in outcomes.values())
+                columns = (max_t, holm, max_t - holm)
                 cells = " | ".join(_mean_text(column) for column in columns)
                 errors = ", ".join(
                     f"{100 * outcome.errors.mean():.1f}" for outcome in outcomes.values()
@@ -350,30 +345,6 @@ def print_power(simulations: int) -> None:
 def _mean_text(values: Floats) -> str:
     """Return the mean of the simulations in percent with its standard error."""
     return f"{100 * values.mean():.1f} ± {100 * values.std() / math.sqrt(len(values)):.1f}"
-
-
-def print_tukey(simulations: int) -> None:
-    """Print the errors of randomised Tukey HSD beside those of max-T, for all pairs."""
-    one_noisier = np.ones(SYSTEMS)
-    one_noisier[-1] = 2
-    cases = (
-        exchangeable("nDCG@10"),
-        with_random_signs("nDCG@10"),
-        with_random_signs("nDCG@10", one_noisier),
-    )
-    print("| systems | queries | Tukey HSD | max-T |\n|---|---|---|---|")
-    for case in cases:
-        for num_queries in (25, 50):
-            tukey = 0
-            families = (
-                family for batch in batches(case, 45, num_queries, simulations) for family in batch
-            )
-            for seed, family in enumerate(families):
-                p = randomised_tukey_hsd(family.rows, draws=999, rng=seed).p
-                tukey += bool((p <= ALPHA).any())
-            errors = simulate(case, 45, num_queries, simulations)["single"].errors
-            cells = f"{share_text(tukey, simulations)} | {share_text(errors.sum(), simulations)}"
-            print(f"| {case.name} | {num_queries} | {cells} |", flush=True)
 
 
 def odd_scores(rng: np.random.Generator) -> Floats:
@@ -401,19 +372,8 @@ def print_agreement(simulations: int) -> None:
     print(
         "| correction | test | comparisons | significant | disagreements |\n|---|---|---|---|---|"
     )
-    settings = [
-        ("sign_flip", correction)
-        for correction in (
-            "max-t",
-            "max-t-step-down",
-            "holm",
-            "bonferroni",
-            "benjamini-hochberg",
-            "none",
-            "tukey",
-        )
-    ]
-    settings += [("t", correction) for correction in ("holm", "benjamini-hochberg", "none")]
+    settings = [("sign_flip", correction) for correction in ("max-t", "holm", "bonferroni", "none")]
+    settings += [("t", correction) for correction in ("holm", "none")]
     for test, correction in settings:
         counts = np.zeros(3, dtype=np.int64)
         for seed in range(simulations):
@@ -427,7 +387,7 @@ def print_agreement(simulations: int) -> None:
                 )
                 for number, row in enumerate(scores)
             ]
-            baseline = "system 0" if seed % 4 > 1 and correction != "tukey" else None
+            baseline = "system 0" if seed % 4 > 1 else None
             comparison = compare(
                 results, baseline=baseline, test=test, correction=correction, draws=199, rng=seed
             )
@@ -446,7 +406,6 @@ TABLES = {
     "errors": print_errors,
     "limits": print_limits,
     "power": print_power,
-    "tukey": print_tukey,
     "agreement": print_agreement,
 }
 

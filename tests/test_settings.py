@@ -82,7 +82,6 @@ def test_an_unknown_value_is_refused_with_the_name_of_the_setting(field):
         ({"test": "none of them"}, "test="),
         ({"correction": "bonferoni"}, "correction="),
         ({"correction": "max-t", "test": "t"}, "permutation"),
-        ({"correction": "tukey", "test": "t"}, "permutation"),
     ],
 )
 def test_wrong_settings_of_a_comparison_are_refused(wrong, problem):

@@ -14,16 +14,16 @@ from beir_eval.significance import (
     queries_needed,
 )
 
-STATSMODELS_NAMES = {"holm": "holm", "bonferroni": "bonferroni", "benjamini-hochberg": "fdr_bh"}
+METHODS = ("holm", "bonferroni")
 CASES = [(2, 0.5, 0.05), (10, 0.5, 0.05), (50, 0.2, 0.01), (1_000, 0.1, 0.05), (6_980, 0.03, 0.05)]
 
 
-@pytest.mark.parametrize("method", STATSMODELS_NAMES)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", [1, 2, 7, 300])
 def test_corrections_are_those_of_statsmodels(method, size):
     p = np.random.default_rng(size).random(size) ** 3
     p[: size // 3] = np.round(p[: size // 3], 1)  # ties, zeros too
-    expected = multipletests(p, method=STATSMODELS_NAMES[method])[1]
+    expected = multipletests(p, method=method)[1]
     np.testing.assert_allclose(correct(p, method), expected, rtol=1e-12, atol=0)
 
 

@@ -25,7 +25,6 @@ from beir_eval.errors import (
 )
 from beir_eval.significance import (
     balanced,
-    bootstrap_intervals,
     holm,
     max_t,
     max_t_pairs,
@@ -258,18 +257,6 @@ def test_the_bootstrap_equals_a_plain_loop_over_the_same_random_numbers(hierarch
                     ) / len(parts)
                 drawn_so_far += 1
     np.testing.assert_allclose(result.resampled, totals / 5, rtol=0, atol=1e-14)
-
-
-def test_with_one_data_set_the_interval_equals_the_plain_bootstrap():
-    values = np.random.default_rng(2).random((4, 30))
-    plain, stratified = bootstrap_intervals(values), stratified_bootstrap([values])
-    for row in range(4):
-        expected = (plain.low[row], plain.high[row])
-        np.testing.assert_allclose(stratified.interval(row), expected, rtol=0, atol=1e-14)
-    pair = bootstrap_intervals((values[0] - values[3])[None])
-    np.testing.assert_allclose(
-        stratified.interval(0, 3), (pair.low[0], pair.high[0]), rtol=0, atol=1e-14
-    )
 
 
 def test_the_interval_covers_the_true_average_at_about_the_stated_rate():

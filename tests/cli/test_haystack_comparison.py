@@ -361,7 +361,6 @@ WRONG = {
     "an unknown baseline": (["--baseline", "x"], "there is no system 'x' to be the baseline"),
     "a measure that cannot be compared": (["-m", "Hole@10"], "how much is unjudged"),
     "an unknown test": (["--test", "x"], "--test"),
-    "a test without repeats": (["--repeats", "2", "--test", "sign"], "choose --test sign_flip or"),
     "a correction without repeats": (
         ["--repeats", "2", "--correction", "max-t"],
         "choose --correction holm",

@@ -37,9 +37,7 @@ from beir_eval.significance import (
     max_t_pairs,
     paired_t,
     sign_flip,
-    sign_test,
     smallest_margin,
-    wilcoxon,
 )
 from beir_eval.significance.equivalence import lower_bound
 
@@ -193,31 +191,20 @@ def test_all_pairs_are_compared_without_a_baseline():
     assert comparison.difference("MRR", "base", "better").verdict == "worse"
 
 
-@pytest.mark.parametrize(
-    ("test", "function"), [("t", paired_t), ("wilcoxon", wilcoxon), ("sign", sign_test)]
-)
-def test_another_test_is_used_on_request_and_its_note_is_kept(test, function):
-    comparison = compare_three(baseline="base", test=test)
+def test_another_test_is_used_on_request_and_its_note_is_kept():
+    comparison = compare_three(baseline="base", test="t")
     scores = comparison.scores["MRR"].array
     difference = comparison.difference("MRR", "noisy")
-    assert difference.p == function(scores[2] - scores[0]).p
-    assert difference.note == function(scores[2] - scores[0]).note
+    assert difference.p == paired_t(scores[2] - scores[0]).p
+    assert difference.note == paired_t(scores[2] - scores[0]).note
 
 
-@pytest.mark.parametrize("correction", ["bonferroni", "benjamini-hochberg", "none", "max-t"])
+@pytest.mark.parametrize("correction", ["bonferroni", "holm", "none", "max-t"])
 def test_every_correction_works_with_a_baseline(correction):
     comparison = compare_three(baseline="base", correction=correction)
     assert comparison.difference("MRR", "better").verdict == "better"
     assert comparison.difference("MRR", "noisy").verdict == "undecided"
     assert comparison.settings.correction == correction
-
-
-@pytest.mark.slow
-def test_tukey_works_for_all_pairs_only():
-    comparison = compare_three(correction="tukey", draws=2_000)
-    assert comparison.difference("MRR", "better", "base").verdict == "better"
-    with pytest.raises(SettingError, match="for all pairs"):
-        compare_three(correction="tukey", baseline="base")
 
 
 def test_two_calls_agree_and_the_order_of_queries_does_not_matter():
@@ -768,7 +755,7 @@ def test_identical_scores_have_no_interval():
         assert "identical" in text
 
 
-@pytest.mark.parametrize("interval", ["test", "bca", "percentile", "t"])
+@pytest.mark.parametrize("interval", ["test", "t"])
 @pytest.mark.parametrize(("num_wins", "size"), [(0, 1.0), (1, 1.0), (1, 1e-5), (30, 1e-6)])
 def test_no_output_has_an_interval_from_0_to_0(num_wins, size, interval, tmp_path):
     comparison = few_differing(num_wins, 0, size=size, interval=interval)

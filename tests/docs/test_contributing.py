@@ -70,7 +70,7 @@ TESTS = {
     "Add a statistical test": (
         "tests/significance/test_paired_tests_and_intervals.py",
         "-k",
-        "(mirrors_the_test or order_of_the_queries) and pratt or itself or cannot_be_compared",
+        "(mirrors_the_test or order_of_the_queries) and normal or itself or cannot_be_compared",
     ),
     "Add an option": (
         "tests/test_public.py",

@@ -11,7 +11,6 @@ from scipy import special, stats
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from beir_eval.significance import wilcoxon
 from beir_eval.significance.distributions import (
     exceeded_with,
     increasing_root,
@@ -108,48 +107,3 @@ def test_a_root_is_exact_to_the_last_digit(root, degree):
     high = increasing_root(function, 0.0, 200.0)
     assert function(high) >= 0 > function(math.nextafter(high, 0))
     assert high == pytest.approx(brentq(function, 0.0, 200.0, xtol=1e-14), rel=1e-12)
-
-
-# Wilcoxon's test of few queries
-
-ALTERNATIVES = ("two-sided", "less", "greater")
-
-
-@given(st.lists(st.integers(-4, 4), min_size=2, max_size=7), st.sampled_from(ALTERNATIVES))
-def test_wilcoxons_p_with_ties_is_that_of_scipys_permutation_test(values, alternative):
-    differences = np.array(values) / 10
-    result = wilcoxon(differences, alternative=alternative)
-    if not differences.any():
-        assert (result.statistic, result.p) == (0.0, 1.0)
-        return
-    expected = stats.wilcoxon(
-        np.round(differences / np.abs(differences).max(), 12),
-        alternative=alternative,
-        method=stats.PermutationMethod(),
-    )
-    assert result.statistic == expected.statistic
-    assert result.p == pytest.approx(expected.pvalue, rel=1e-12)
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("queries", [2, 5, 12, 13])
-def test_wilcoxons_p_without_ties_is_scipys_exact_one(queries, alternative):
-    for seed in range(10):
-        differences = np.random.default_rng(seed).normal(0.2, 1, queries)
-        expected = stats.wilcoxon(differences, alternative=alternative, method="exact")
-        result = wilcoxon(differences, alternative=alternative)
-        assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)
-
-
-def test_wilcoxons_p_of_13_tied_queries_is_that_of_scipy():
-    differences = np.array([0.1, 0.1, 0.2, -0.1, 0.3, 0.2, -0.2, 0.1, 0.5, 0.0, -0.3, 0.2, 0.0])
-    expected = stats.wilcoxon(np.round(differences * 10), method=stats.PermutationMethod())
-    assert wilcoxon(differences).p == pytest.approx(expected.pvalue, rel=1e-12)
-
-
-def test_wilcoxons_p_of_14_queries_is_that_of_scipy_with_and_without_ties():
-    rng = np.random.default_rng(5)
-    for differences in (rng.normal(0.2, 1, 14), rng.integers(-3, 5, 14).astype(float)):
-        expected = stats.wilcoxon(differences)
-        result = wilcoxon(differences)
-        assert (result.statistic, result.p) == (expected.statistic, expected.pvalue)

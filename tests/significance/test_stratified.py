@@ -7,7 +7,6 @@ import pytest
 
 from beir_eval.errors import InputError, SettingError
 from beir_eval.significance import balanced, stratified_bootstrap
-from beir_eval.significance.bootstrap import bootstrap_interval
 
 STRATA = [[[0.1, 0.5, 0.6]], [[0.2, 0.4]], [[0.9, 0.8, 0.7, 0.9]]]
 
@@ -26,13 +25,6 @@ def test_the_average_is_that_of_the_units(units):
     assert balanced(STRATA, units=units).mean() == pytest.approx(expected)
     drawn = stratified_bootstrap(STRATA, units=units, draws=50)
     assert drawn.averages == pytest.approx([expected])
-
-
-def test_resamples_of_one_stratum_are_those_of_a_bootstrap():
-    scores = np.random.default_rng(0).random((2, 30))
-    low, high = stratified_bootstrap([scores], draws=40_000).interval(0, 1)
-    usual = bootstrap_interval(scores[0], scores[1], draws=40_000, rng=1)
-    assert (low, high) == pytest.approx((usual.low, usual.high), abs=0.01)
 
 
 def test_the_spread_of_resampled_averages_is_that_of_the_formula():

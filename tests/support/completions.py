@@ -44,7 +44,7 @@ MEASURES = (
     "Rprec",
     "nDCG(judged_only=True)@3",
 )
-CORRECTIONS = ("max-t", "max-t-step-down", "holm", "bonferroni", "benjamini-hochberg", "none")
+CORRECTIONS = ("max-t", "holm", "bonferroni", "none")
 _TOLERANCE = 1e-9
 
 

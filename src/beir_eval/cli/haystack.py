@@ -53,7 +53,6 @@ from beir_eval.cli.running_options import RunningOptions
 from beir_eval.cli.stages import beside_results, print_stages
 from beir_eval.comparison.records import (
     PERMUTATION_CORRECTIONS,
-    TESTS_OVER_REPEATS,
     ComparisonSettings,
 )
 from beir_eval.core.ranking import EvaluationSettings
@@ -65,7 +64,6 @@ from beir_eval.evaluation.tables import repeats_table, to_latex, to_markdown, us
 from beir_eval.integrations.retrieval.documents import AUTO
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
-from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.repeats import FEWEST_REPEATS
 
 if TYPE_CHECKING:
@@ -272,7 +270,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         requested.check_outputs(outputs)
         deterministic = systems.deterministic or []
         _check_combination(names, stated, requested, running.repeats, deterministic)
-        _check_test_over_repeats(running.repeats, deciding.test, deciding.correction)
+        _check_correction(running.repeats, deciding.correction)
         runs = runs_of_pipelines(names, running.repeats, deterministic, running.save_run)
         beside = ["compare"] if len(names) > 1 else []
         beside += [beside_results(name, names) for name in names if running.stages]
@@ -522,16 +520,12 @@ def _check_combination(
     )
 
 
-def _check_test_over_repeats(repeats: int | None, test: str, correction: str | None) -> None:
-    """Raise InputError unless there is a test over queries and repeats, if pipelines repeat."""
+def _check_correction(repeats: int | None, correction: str | None) -> None:
+    """Raise InputError unless the correction is over queries and repeats, if pipelines repeat."""
     if repeats is None:
         return
     check_options(
         {
-            f"--test {test} is over queries only; with --repeats choose --test "
-            f"{' or '.join(TESTS_OVER_REPEATS)}": (
-                test in PAIRED_TESTS and test not in TESTS_OVER_REPEATS
-            ),
             f"--correction {correction} flips the signs of queries only; with --repeats choose "
             "--correction holm": correction in PERMUTATION_CORRECTIONS,
         }

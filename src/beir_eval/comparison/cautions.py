@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.headlines import MOST_NAMED
-from beir_eval.comparison.records import TESTS_OVER_REPEATS
 from beir_eval.comparison.ties import widest_ties
 from beir_eval.comparison.unjudged.tables import unjudged_cautions
 from beir_eval.display.tables import score_text
@@ -117,7 +116,7 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
     }
     single = [system for system, count in counts.items() if count == 1]
     others = [system for system, count in counts.items() if count > 1]
-    if settings.has_random_repeats or settings.test not in TESTS_OVER_REPEATS:
+    if settings.has_random_repeats:
         return
     if single and others:
         has = "has one run" if len(single) == 1 else "have one run each"

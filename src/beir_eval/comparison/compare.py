@@ -104,26 +104,20 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
             - "sign_flip": randomisation test that flips the signs of the differences.
             - "t": paired t test.
-            - "wilcoxon", "sign": for those who must report them; a note advises against both.
 
         correction: the correction of p for all differences of one measure:
 
             - None: "max-t" with test="sign_flip", otherwise "holm".
             - "max-t": family-wise error, from the largest t of each sign flip; the intervals hold
               simultaneously. Only with test="sign_flip".
-            - "max-t-step-down": the same error and more power; the intervals are not simultaneous.
             - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
-            - "benjamini-hochberg": false discovery rate.
-            - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
-              test="sign_flip".
             - "none": no correction.
 
         interval: the intervals of the differences:
 
             - "test": those of the test and its correction. Each has the level at which its
               difference was tested, so it excludes 0 exactly if the verdict is "better" or "worse".
-            - "bca", "percentile" (bootstrap), "t": not corrected, and not the test's: they may
-              disagree with the verdict.
+            - "t": not corrected, and not the test's: they may disagree with the verdict.
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
@@ -176,8 +170,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         SettingError: an argument has a value that does not exist or that does not go with the
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
-        MissingExtraError: scipy is not installed, and the test is "wilcoxon" or "sign", or a system
-            has random repeats.
+        MissingExtraError: scipy is not installed, and a system has random repeats.
 
     Warns:
         BeirEvalWarning: the document ids of a system do not match those of the qrels.
@@ -207,7 +200,6 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     candidates = other_candidates(chosen_from, systems, baseline, repeats_by_system)
     settings = _settings(
         {name: len(many) for name, many in (systems | candidates).items()},
-        baseline,
         num_compared=len(systems),
         repeats=repeats,
         chosen_from=chosen_from,
@@ -221,7 +213,7 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
         deterministic=deterministic,
     )
-    labels = checked_clusters(clusters, test)
+    labels = checked_clusters(clusters)
     aligned = align_scores(systems | candidates, measures, on, labels, rel=rel)
     decisions = Decisions.of_scores(aligned, baseline, settings, tuple(systems))
     has_top = all(results_of[0].top is not None for results_of in systems.values())
@@ -235,7 +227,6 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
 def _settings(  # noqa: PLR0913 - one keyword a setting
     counts: Mapping[str, int],
-    baseline: str | None,
     *,
     num_compared: int,
     repeats: str | None,
@@ -249,7 +240,6 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
 
     Args:
         counts: {system: number of its repeats} of all systems, candidates among them.
-        baseline: the system that the others are compared with.
         num_compared: the number of systems that are compared, without other candidates.
         repeats: as in ``compare``.
         chosen_from: likewise.
@@ -262,9 +252,9 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
         SettingError: a value does not exist, or does not go with the others or with the systems.
     """
     names = checked_deterministic(deterministic, counts)
-    repeats = choose_repeats(repeats, counts, names, test, num_compared)
+    repeats = choose_repeats(repeats, counts, names, num_compared)
     num_candidates = number_of_candidates(chosen_from, len(counts) - 1, num_compared - 1)
-    if num_candidates is not None and correction in ("none", "benjamini-hochberg"):
+    if num_candidates is not None and correction == "none":
         msg = (
             f"correction={correction!r} does not cover a choice from {num_candidates} candidates; "
             "choose 'max-t', 'holm' or 'bonferroni', or leave out chosen_from"
@@ -278,9 +268,6 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
             )
             raise SettingError(msg)
         correction = "bonferroni"
-    if correction == "tukey" and baseline is not None:
-        msg = "correction='tukey' is for all pairs; with a baseline choose 'holm' or 'max-t'"
-        raise SettingError(msg)
     if correction is None:
         flips_queries_only = test == "sign_flip" and repeats == "averaged"
         correction = "max-t" if flips_queries_only else "holm"
@@ -371,26 +358,20 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
             - "sign_flip": randomisation test that flips the signs of the differences.
             - "t": paired t test.
-            - "wilcoxon", "sign": for those who must report them; a note advises against both.
 
         correction: the correction of p for all differences of one measure:
 
             - None: "max-t" with test="sign_flip", otherwise "holm".
             - "max-t": family-wise error, from the largest t of each sign flip; the intervals hold
               simultaneously. Only with test="sign_flip".
-            - "max-t-step-down": the same error and more power; the intervals are not simultaneous.
             - "holm", "bonferroni": family-wise error, from the uncorrected p-values.
-            - "benjamini-hochberg": false discovery rate.
-            - "tukey": randomised Tukey HSD with 10,000 permutations; only for all pairs with
-              test="sign_flip".
             - "none": no correction.
 
         interval: the intervals of the differences:
 
             - "test": those of the test and its correction. Each has the level at which its
               difference was tested, so it excludes 0 exactly if the verdict is "better" or "worse".
-            - "bca", "percentile" (bootstrap), "t": not corrected, and not the test's: they may
-              disagree with the verdict.
+            - "t": not corrected, and not the test's: they may disagree with the verdict.
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
@@ -469,8 +450,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             others, ``baseline`` is not a system, or all pairs of more than 100 systems are to be
             compared.
         TypeError: a keyword that is not listed here.
-        MissingExtraError: scipy is not installed, and the test is "wilcoxon" or "sign", or a system
-            has random repeats; or polars (or pyarrow for pandas) is not, for a dataframe.
+        MissingExtraError: scipy is not installed, and a system has random repeats; or polars (or
+            pyarrow for pandas) is not, for a dataframe.
 
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
@@ -503,7 +484,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     candidates = other_candidates(chosen_from, runs_by_system, baseline, _runs_of)
     settings = _settings(
         {name: len(many) for name, many in (runs_by_system | candidates).items()},
-        baseline,
         num_compared=len(runs_by_system),
         repeats=repeats,
         chosen_from=chosen_from,
@@ -517,7 +497,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
         deterministic=deterministic,
     )
-    labels = checked_clusters(clusters, test)
+    labels = checked_clusters(clusters)
     check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
     if is_text:  # what is no gold is not unjudged, and chunks of two chunkers are never the same
         unjudged, likeness_k = False, None

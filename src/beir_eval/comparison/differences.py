@@ -12,7 +12,6 @@ import numpy as np
 from beir_eval.comparison.records import (
     FEWEST_CLUSTERS,
     PERMUTATION_CORRECTIONS,
-    TESTS_OVER_REPEATS,
     Difference,
     SystemMean,
     Verdict,
@@ -21,7 +20,6 @@ from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
 from beir_eval.significance import (
     PAIRED_TESTS,
-    bootstrap_intervals,
     correct,
     margin_tests,
     smallest_margin,
@@ -29,7 +27,7 @@ from beir_eval.significance import (
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
 from beir_eval.significance.equivalence import lower_bound
-from beir_eval.significance.multiple_comparisons import max_t_tests, tukey_tests
+from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.paired_tests import t_intervals, t_p_values, two_sided_t_p
 from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
 from beir_eval.significance.randomisation import Family, randomise, rank_at
@@ -62,9 +60,6 @@ NONE_POSSIBLE = "too few queries to detect any difference that the measure can h
 MANY_PAIRS = 500
 #: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
 _KEPT_DRAWS = 3_000_000
-#: Permutations of randomised Tukey HSD, fewer than sign flips because its cost grows with the
-#: number of systems.
-TUKEY_DRAWS = 10_000
 
 
 class Pair(NamedTuple):
@@ -179,8 +174,8 @@ class Tests:
     def intervals(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return the ends of the test's intervals, f8[D] and f8[D], each at its own level, f8[D].
 
-        A test without intervals of the mean difference shows those of the sign-flip test. With
-        random repeats, an interval contains that over queries and that over queries and repeats.
+        With random repeats, an interval contains that over queries and that over queries and
+        repeats.
         """
         if not self.can_decide:
             return np.full(len(self.p), -np.inf), np.full(len(self.p), np.inf)
@@ -208,17 +203,8 @@ class Tests:
         if not self.can_decide:
             means = self.flipped.means
             return corrected_tests(means, self.p, self.intervals, "none", settings.alpha)
-        if len(self.p) > 1 and settings.correction == "tukey":
-            return tukey_tests(
-                self.flipped,
-                self.scores.scores,
-                settings.alpha,
-                draws=TUKEY_DRAWS,
-                rng=settings.rng,
-            )
         if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
-            step_down = settings.correction == "max-t-step-down"
-            return max_t_tests(self.flipped, settings.alpha, step_down=step_down)
+            return max_t_tests(self.flipped, settings.alpha)
         return corrected_tests(
             self.flipped.means,
             self.p,
@@ -298,9 +284,8 @@ def tests_of(
         pairs: the systems to compare.
         settings: test, correction, interval, levels, margin and seed.
     """
-    largest: Largest = "none"
-    if len(pairs.listed) > 1 and settings.correction in ("max-t", "max-t-step-down"):
-        largest = "family" if settings.correction == "max-t" else "step-down"
+    is_family = len(pairs.listed) > 1 and settings.correction == "max-t"
+    largest: Largest = "family" if is_family else "none"
     num_queries = max(scores.scores.shape[1] for scores in measures)
     signs = sign_vectors_for(num_queries, pairs, draws=settings.draws, rng=settings.rng)
     # The extreme draws of all measures of a group are in memory at the same time.
@@ -522,22 +507,10 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     """
     settings = tests.settings
     alone = np.full(len(tests.p), settings.alpha)
-    units = tests.scores.units
     if not tests.can_decide:
         return *tests.intervals(alone), 1 - alone
     if settings.interval == "t":
         return *tests.t_intervals(alone), 1 - alone
-    if settings.interval != "test":
-        intervals = bootstrap_intervals(
-            tests.pairs.differences(units.rows),
-            confidence=1 - settings.alpha,
-            method=settings.interval,
-            rng=settings.rng,
-            weights=units.weights,
-        )
-        return intervals.low, intervals.high, 1 - alone
-    if PAIRED_TESTS[settings.test].interval is None:
-        return *tests.flipped.intervals(alone), 1 - alone
     return corrected.low, corrected.high, 1 - corrected.levels
 
 
@@ -713,7 +686,7 @@ def _repeat_fields(
         for system in tests.pairs.listed[index]
         if tests.scores.systems[system] not in tests.settings.deterministic
     )
-    if not is_significant or not share or tests.settings.test not in TESTS_OVER_REPEATS:
+    if not is_significant or not share:
         return {}
     noise = noise_that_undoes(
         float(tests.flipped.means[index]),

@@ -382,8 +382,8 @@ class _Rules(NamedTuple):
 
     def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> _Decision:
         """Return the decision of a check that fails if the system is shown to be worse."""
-        settings, scale = self.settings, scores.scale
-        level, method = 2 * self.alpha, PAIRED_TESTS[settings.test]
+        scale = scores.scale
+        level = 2 * self.alpha
         tests, p = self._test_of_loss(scores)
         low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
         fields: dict[str, Any] = {
@@ -415,8 +415,6 @@ class _Rules(NamedTuple):
         )
         if not np.count_nonzero(differences):
             sentence += ")"
-        elif method.interval is None:
-            sentence += f" by the {method.label}; the interval is that of the sign-flip test)"
         elif scale.higher_is_better:
             sentence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
         else:
@@ -462,8 +460,6 @@ class _Rules(NamedTuple):
             elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
             return f"{reason}: {self._bound_text(tests, gains)}", unknown
-        if PAIRED_TESTS[self.settings.test].interval is None:
-            return "Which loss this test would miss is not known", unknown
         power = estimate_power_of_scores(
             gains, tests.scores.scale.range, alpha=self.alpha, power=POWER, alternative="less"
         )
@@ -527,8 +523,6 @@ class _Rules(NamedTuple):
         if settings.test == "t":
             return 0.0
         least = smallest_p(num_queries, alternative="less")
-        if settings.test != "sign_flip":
-            return least
         signs = SignVectors.choose(num_queries, settings.draws, settings.rng)
         return least if signs.can_enumerate(num_queries) else max(least, 0.5 / (signs.draws + 1))
 

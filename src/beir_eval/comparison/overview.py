@@ -46,7 +46,6 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
-from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -264,8 +263,7 @@ def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
 
 def _is_of_test(comparison: Comparison) -> bool:
     """Return whether the intervals belong to the test."""
-    settings = comparison.settings
-    return settings.interval == "test" and PAIRED_TESTS[settings.test].interval is not None
+    return comparison.settings.interval == "test"
 
 
 def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:

@@ -18,23 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: The values of ``ComparisonSettings.correction``.
-CORRECTIONS = (
-    "max-t",
-    "max-t-step-down",
-    "holm",
-    "bonferroni",
-    "benjamini-hochberg",
-    "tukey",
-    "none",
-)
+CORRECTIONS = ("max-t", "holm", "bonferroni", "none")
 #: The corrections that are permutation tests themselves.
-PERMUTATION_CORRECTIONS = ("max-t", "max-t-step-down", "tukey")
+PERMUTATION_CORRECTIONS = ("max-t",)
 #: The values of ``ComparisonSettings.interval``.
-INTERVALS = ("test", "bca", "percentile", "t")
+INTERVALS = ("test", "t")
 #: The values of ``ComparisonSettings.repeats``: what the repeats of systems are.
 REPEATS = ("averaged", "random", "paired")
-#: The tests that have a variant over queries and repeats.
-TESTS_OVER_REPEATS = ("sign_flip", "t")
 #: Fewer clusters than this do not decide anything.
 FEWEST_CLUSTERS = 6
 #: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
@@ -110,12 +100,11 @@ class ComparisonSettings:
     """The settings of a comparison, checked when they are created.
 
     Attributes:
-        test: the significance test: "sign_flip", "t", "wilcoxon" or "sign".
-        correction: the correction of p for all differences of one measure: "max-t",
-            "max-t-step-down", "tukey" (these three only with test="sign_flip"), "holm",
-            "bonferroni", "benjamini-hochberg" or "none".
-        interval: "test" (the interval that belongs to the test and its correction), or "bca",
-            "percentile" or "t", which belong to no test here and are not corrected.
+        test: the significance test: "sign_flip" or "t".
+        correction: the correction of p for all differences of one measure: "max-t" (only with
+            test="sign_flip"), "holm", "bonferroni" or "none".
+        interval: "test" (the interval that belongs to the test and its correction), or "t", which
+            is not corrected.
         alpha: the level of the verdicts, between 0 and 1. A comparison also needs it to be below
             0.5, which its test of equality checks.
         margin: the smallest difference that matters, above 0, in the unit of the measures.
@@ -211,15 +200,9 @@ class ComparisonSettings:
         return not self.has_random_repeats and self.chosen_from is None
 
     def _check_repeats(self) -> None:
-        """Raise SettingError unless there is a test over queries and repeats, if one is needed."""
+        """Raise SettingError if the correction cannot be over queries and repeats, but must be."""
         if not self.has_random_repeats:
             return
-        if self.test not in TESTS_OVER_REPEATS:
-            msg = (
-                f"test={self.test!r} is over queries only; with repeats={self.repeats!r} choose "
-                "'sign_flip' or 't', or average the repeats with repeats='averaged'"
-            )
-            raise SettingError(msg)
         if self.correction in PERMUTATION_CORRECTIONS:
             msg = (
                 f"correction={self.correction!r} flips the signs of queries only; with "
@@ -459,7 +442,7 @@ class UnjudgedEffect(BaseModel):
         verdict_change: whether such judgements could change the verdict, with the tests of all
             pairs repeated: "could": judgements that change it were found; "cannot": none do, which
             follows from low and high; "not known": neither. Only test="sign_flip" and test="t" are
-            looked at, not the correction "tukey", clusters, chance from repeats, nor systems chosen
+            looked at, not clusters, chance from repeats, nor systems chosen
             from candidates. It holds up to the random draws of the test, for which it keeps a
             distance of four standard errors.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.comparison.alignment import ROUNDING_TOLERANCE
-from beir_eval.comparison.records import REPEATS, TESTS_OVER_REPEATS
+from beir_eval.comparison.records import REPEATS
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import checked_query_ids
 from beir_eval.errors import (
@@ -69,7 +69,6 @@ def choose_repeats(
     repeats: str | None,
     counts: Mapping[str, int],
     deterministic: Sequence[str],
-    test: str,
     num_compared: int,
 ) -> str:
     """Return what the repeats of systems are; the default if ``repeats`` is None.
@@ -78,7 +77,6 @@ def choose_repeats(
         repeats: a value of ``records.REPEATS``, or None.
         counts: {system: number of its repeats}, candidates that are not compared last.
         deterministic: the systems whose repeats would all be equal.
-        test: the name of the test.
         num_compared: the number of systems that are compared.
 
     Raises:
@@ -90,7 +88,7 @@ def choose_repeats(
         compared = list(counts)[:num_compared]
         shown_ones = [name for name in compared if name in noisy]
         have_repeats = shown_ones and not any(name in single for name in shown_ones)
-        if not have_repeats or test not in TESTS_OVER_REPEATS:
+        if not have_repeats:
             return "averaged"
         repeats = "random"
     check_choice("repeats", repeats, REPEATS)
@@ -186,22 +184,17 @@ def other_candidates(
     return {name: many for name, many in candidates.items() if name not in systems}
 
 
-def checked_clusters(clusters: Mapping[str, Any] | None, test: str) -> dict[str, str] | None:
+def checked_clusters(clusters: Mapping[str, Any] | None) -> dict[str, str] | None:
     """Return {query_id: label} of the clusters of related queries.
 
     Args:
         clusters: {query_id: label}, the labels text or whole numbers; or None.
-        test: the name of the test.
 
     Raises:
         InputError: they are no such mapping.
-        SettingError: the test has no variant for clusters.
     """
     if clusters is None:
         return None
-    if test not in TESTS_OVER_REPEATS:
-        msg = f"test={test!r} takes queries as unrelated; with clusters choose 'sign_flip' or 't'"
-        raise SettingError(msg)
     if not isinstance(clusters, Mapping):
         msg = f"clusters must be {{query_id: label}}, not {shown(clusters)}"
         raise InputError(msg)

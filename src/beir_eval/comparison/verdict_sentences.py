@@ -252,24 +252,14 @@ def percent_text(share: float) -> str:
     return ">99.9%" if rounded == "100.0" else f"{rounded.removesuffix('.0')}%"
 
 
-#: The intervals that belong to no test, by their name in the settings.
-_OTHER_INTERVALS = {"bca": "BCa bootstrap", "percentile": "percentile bootstrap", "t": "t"}
-
-
 def are_simultaneous(settings: ComparisonSettings, num_comparisons: int) -> bool:
     """Return whether all intervals of a measure contain their true differences at 1 − alpha."""
-    return (
-        num_comparisons > 1
-        and settings.interval == "test"
-        and settings.correction in ("max-t", "tukey")
-    )
+    return num_comparisons > 1 and settings.interval == "test" and settings.correction == "max-t"
 
 
 def _other_interval(settings: ComparisonSettings) -> str | None:
     """Return the name of the intervals that are shown if they are not those of the test."""
-    if settings.interval != "test":
-        return _OTHER_INTERVALS[settings.interval]
-    return "sign-flip" if PAIRED_TESTS[settings.test].interval is None else None
+    return None if settings.interval == "test" else settings.interval
 
 
 def interval_label(settings: ComparisonSettings, num_comparisons: int, confidence: float) -> str:

@@ -5,11 +5,10 @@ know no query ids: the scores of all systems must be in the same order of querie
 always first − second. No test returns a p-value of 0. The default is ``rng=0``, so two calls agree.
 
 - One pair of systems: ``sign_flip`` and the interval that belongs to it, ``sign_flip_interval``, or
-  ``paired_t``; the effect size ``standardised_effect``. ``bootstrap_interval`` belongs to no test.
-  ``wilcoxon`` and ``sign_test`` are not recommended, but some reports require them.
+  ``paired_t``; the effect size ``standardised_effect``.
 - One baseline and several systems: ``max_t``, with simultaneous intervals; or ``sign_flip_many``
   and ``sign_flip_intervals``, then ``correct``.
-- All pairs of systems: ``max_t_pairs`` or ``randomised_tukey_hsd``, whose p-values are corrected;
+- All pairs of systems: ``max_t_pairs``, whose p-values are corrected;
   ``sign_flip_pairs``, whose p-values are not.
 - To show that two systems are equal, or that one is not worse, within a margin: ``equivalence``,
   ``non_inferiority``; ``margin_tests`` for many pairs. ``smallest_margin`` says what so many
@@ -31,12 +30,12 @@ Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 qu
 more. They assume independent queries, and differences that are symmetric about 0 if there is no
 true difference; docs/statistics.md has the coverage of the intervals where that does not hold.
 
-``wilcoxon``, ``sign_test``, ``crossed_tests``, ``detectable_equality`` and the power of fewer than
-five queries need scipy (extra ``stats``), all others only numpy.
+``crossed_tests``, ``detectable_equality`` and the power of fewer than five queries need scipy
+(extra ``stats``), all others only numpy.
 
 Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for it),
 ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
-``sign_vectors``, ``multiple_comparisons`` (max-T, Tukey), ``interaction`` (slices),
+``sign_vectors``, ``multiple_comparisons`` (max-T), ``interaction`` (slices),
 ``corrections`` (and the levels at which they test), ``effect_sizes``,
 ``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats),
 ``power``, ``distributions`` (tails and quantiles), and ``validation`` (checks of arguments).
@@ -48,13 +47,8 @@ The public names are those in ``__all__``.
 
 from __future__ import annotations
 
-from beir_eval.significance.bootstrap import (
-    Interval,
-    Intervals,
-    bootstrap_interval,
-    bootstrap_intervals,
-)
-from beir_eval.significance.corrections import benjamini_hochberg, bonferroni, correct, holm
+from beir_eval.significance.bootstrap import Interval, Intervals
+from beir_eval.significance.corrections import bonferroni, correct, holm
 from beir_eval.significance.equivalence import (
     Equivalence,
     MarginTests,
@@ -66,19 +60,12 @@ from beir_eval.significance.equivalence import (
     smallest_margin,
 )
 from beir_eval.significance.interaction import SliceInteractions, slice_interaction
-from beir_eval.significance.multiple_comparisons import (
-    MaxT,
-    max_t,
-    max_t_pairs,
-    randomised_tukey_hsd,
-)
+from beir_eval.significance.multiple_comparisons import MaxT, max_t, max_t_pairs
 from beir_eval.significance.paired_tests import (
     PairedTest,
     PairedTestMethod,
     paired_t,
-    sign_test,
     standardised_effect,
-    wilcoxon,
 )
 from beir_eval.significance.power import (
     PowerEstimate,
@@ -106,12 +93,10 @@ PAIRED_TESTS = {
     "sign_flip": PairedTestMethod(
         sign_flip,
         "sign-flip randomisation of the mean difference",
-        takes_draws=True,
         interval="sign_flip",
+        takes_draws=True,
     ),
     "t": PairedTestMethod(paired_t, "paired t test", interval="t"),
-    "wilcoxon": PairedTestMethod(wilcoxon, "Wilcoxon's signed-rank test"),
-    "sign": PairedTestMethod(sign_test, "sign test"),
 }
 
 __all__ = [
@@ -133,11 +118,8 @@ __all__ = [
     "SliceInteractions",
     "StratifiedBootstrap",
     "balanced",
-    "benjamini_hochberg",
     "best_of_many",
     "bonferroni",
-    "bootstrap_interval",
-    "bootstrap_intervals",
     "correct",
     "crossed_tests",
     "detectable_equality",
@@ -152,18 +134,15 @@ __all__ = [
     "paired_t",
     "paired_t_power",
     "queries_needed",
-    "randomised_tukey_hsd",
     "resampled_ranks",
     "sign_flip",
     "sign_flip_interval",
     "sign_flip_intervals",
     "sign_flip_many",
     "sign_flip_pairs",
-    "sign_test",
     "slice_interaction",
     "smallest_margin",
     "smallest_p",
     "standardised_effect",
     "stratified_bootstrap",
-    "wilcoxon",
 ]

@@ -66,49 +66,20 @@ def holm(p: Any) -> Floats:
     )
 
 
-def benjamini_hochberg(p: Any) -> Floats:
-    """Return p-values corrected for the false discovery rate.
-
-    Formula: for the i-th smallest of m, min(1, min over j >= i of m·p_(j)/j).
-
-    Args:
-        p: the p-values of one family of tests, numbers of any shape; NaN is not counted and stays.
-
-    Returns:
-        The corrected p-values, f8 in the shape of ``p``.
-
-    Source: Benjamini and Hochberg, Controlling the false discovery rate, J. Royal Statistical
-    Society B 57(1), 1995.
-
-    Raises:
-        InputError: a p-value is not a number from 0 to 1.
-
-    >>> benjamini_hochberg([0.5, 0.125, 0.25]).tolist()
-    [0.5, 0.375, 0.375]
-    """
-
-    def step_up(ordered: Floats) -> Floats:
-        scaled = ordered * len(ordered) / np.arange(1, len(ordered) + 1)
-        return np.asarray(np.minimum.accumulate(scaled[::-1])[::-1])
-
-    return _correct_sorted(p, step_up)
-
-
 CORRECTIONS: dict[str, Callable[[Any], Floats]] = {
     "holm": holm,
     "bonferroni": bonferroni,
-    "benjamini-hochberg": benjamini_hochberg,
     "none": lambda p: _correct_sorted(p, lambda ordered: ordered),
 }
 
 
 def correct(p: Any, method: str = "holm") -> Floats:
-    """Return p-values corrected by one of four methods.
+    """Return p-values corrected by one of three methods.
 
     Args:
         p: the p-values of one family of tests, numbers of any shape; NaN is not counted and stays.
-        method: "holm" or "bonferroni" (family-wise error), "benjamini-hochberg" (false discovery
-            rate) or "none" (p-values are checked and returned as they are).
+        method: "holm" or "bonferroni" (family-wise error) or "none" (p-values are checked and
+            returned as they are).
 
     Returns:
         The corrected p-values, f8 in the shape of ``p``.
@@ -224,8 +195,7 @@ def tested_levels(p: Floats, method: str, alpha: float) -> Floats:
     """Return the level at which a correction tests each of m hypotheses, f8[m].
 
     Formula: "none": alpha. "bonferroni": alpha/m. "holm": alpha/(m − i + 1) for the i-th smallest p
-    if it is rejected, and alpha/(m − R) for all others, with R rejections. "benjamini-hochberg":
-    R·alpha/m for the rejected ones, and min(R + 1, m)·alpha/m for the others. So a hypothesis is
+    if it is rejected, and alpha/(m − R) for all others, with R rejections. So a hypothesis is
     rejected exactly if its p is at most its level, and the interval with confidence 1 − level
     excludes 0 exactly then.
 
@@ -233,9 +203,6 @@ def tested_levels(p: Floats, method: str, alpha: float) -> Floats:
         p: the uncorrected p-values of one family, f8[m], none of them NaN.
         method: as in ``correct``.
         alpha: the level of the family, between 0 and 1.
-
-    Source: for Benjamini and Hochberg's method: Benjamini and Yekutieli, False discovery
-    rate-adjusted multiple confidence intervals, J. American Statistical Association 100, 2005.
     """
     check_choice("correction", method, CORRECTIONS)
     num_tests = len(p)
@@ -245,16 +212,10 @@ def tested_levels(p: Floats, method: str, alpha: float) -> Floats:
         return np.full(num_tests, alpha / num_tests)
     ascending = np.argsort(p, kind="stable")
     number = np.arange(1, num_tests + 1)
-    if method == "holm":
-        in_order = alpha / (num_tests - number + 1)
-        is_rejected = np.logical_and.accumulate(is_at_most(p[ascending], in_order))
-        num_rejected = int(is_rejected.sum())
-        in_order[num_rejected:] = alpha / max(num_tests - num_rejected, 1)
-    else:
-        rejected_numbers = number[is_at_most(p[ascending], number * alpha / num_tests)]
-        num_rejected = int(rejected_numbers.max(initial=0))
-        in_order = np.full(num_tests, min(num_rejected + 1, num_tests) * alpha / num_tests)
-        in_order[:num_rejected] = num_rejected * alpha / num_tests
+    in_order = alpha / (num_tests - number + 1)
+    is_rejected = np.logical_and.accumulate(is_at_most(p[ascending], in_order))
+    num_rejected = int(is_rejected.sum())
+    in_order[num_rejected:] = alpha / max(num_tests - num_rejected, 1)
     levels = np.empty(num_tests)
     levels[ascending] = in_order
     return levels

@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.significance.sign_vectors import Keys, SignVectors
 
-#: Over which comparisons the largest statistic of a draw is taken: not at all, over the whole
-#: family, or for each comparison over those with no larger statistic (step-down).
-Largest = Literal["none", "family", "step-down"]
+#: Over which comparisons the largest statistic of a draw is taken: none, or the whole family.
+Largest = Literal["none", "family"]
 #: Numbers of the comparisons that are computed together: 1 MiB.
 _PART = 2**17
 
@@ -288,39 +287,18 @@ class _LargestTest:
     Args:
         statistics: ``|r|`` of each comparison, f8[D].
         rank: the rank of the critical value (``rank_at``); 0 if none is needed.
-        step_down: whether each comparison has its own stage.
     """
 
-    def __init__(self, statistics: Floats, rank: int, *, step_down: bool) -> None:
-        self.order: Ints = np.argsort(statistics, kind="stable")
-        self._limits = statistics - TOLERANCE
-        self._rank, self._step_down = rank, step_down
+    def __init__(self, statistics: Floats, rank: int) -> None:
+        self._limits, self._rank = statistics - TOLERANCE, rank
         self._counts = np.zeros((2, len(statistics)), dtype=np.int64)
-        num_stages = len(statistics) if step_down else 1
-        self._extremes = [[_Largest(rank) for _ in range(num_stages)] for _ in range(2)]
-
-    def end_of_part(self, reference: int, comparisons: Ints, largest: Floats) -> None:
-        """Count the draws of the stages that end with some comparisons (step-down).
-
-        Args:
-            reference: 0 for the differences, 1 for the centred ones.
-            comparisons: the next comparisons in ascending order of statistics, i8[C].
-            largest: the largest statistic up to each of them, f8[C, b].
-        """
-        if not self._step_down:
-            return
-        is_reached = largest >= self._limits[comparisons, None]
-        self._counts[reference, comparisons] += np.count_nonzero(is_reached, axis=1)
-        for index, values in zip(comparisons.tolist(), largest, strict=True):
-            self._extremes[reference][index].add(values)
+        self._extremes = [_Largest(rank), _Largest(rank)]
 
     def end_of_family(self, reference: int, largest: Floats) -> None:
-        """Count the draws by the largest statistic of the whole family, f8[b] (single-step)."""
-        if self._step_down:
-            return
+        """Count the draws by the largest statistic of the whole family, f8[b]."""
         ascending = np.sort(largest)
         self._counts[reference] += len(ascending) - np.searchsorted(ascending, self._limits)
-        self._extremes[reference][0].add(largest)
+        self._extremes[reference].add(largest)
 
     def result(self, draws: int, *, exact: bool) -> tuple[Floats, Floats]:
         """Return the share of draws that reach each comparison, and the critical values, f8[D]."""
@@ -328,11 +306,7 @@ class _LargestTest:
         p = (added + self._counts.max(axis=0)) / (draws + added)
         critical = np.full(len(p), math.inf)
         if self._rank:
-            values = [
-                [extremes.descending()[self._rank - 1] for extremes in stages]
-                for stages in self._extremes
-            ]
-            critical[:] = np.max(values, axis=0)
+            critical[:] = max(extremes.descending()[self._rank - 1] for extremes in self._extremes)
         return p, critical
 
 
@@ -364,7 +338,7 @@ class _FamilyTest:
         self._largest: _LargestTest | None = None
         self._num_largest, self._is_largest_exact = signs.draws, False
         if largest != "none":
-            self._start_largest(step_down=largest == "step-down")
+            self._start_largest()
 
     def _describe(self) -> None:
         """Compute what each comparison is, a few of them at a time."""
@@ -421,7 +395,7 @@ class _FamilyTest:
             for index in np.flatnonzero(~self._exact).tolist():
                 self._extremes[index] = _Extremes(rank_at(level, self._signs.draws, exact=False))
 
-    def _start_largest(self, *, step_down: bool) -> None:
+    def _start_largest(self) -> None:
         """Prepare the distribution of the largest statistic; enumerate it if it is small."""
         sizes = None
         if self._signs.can_enumerate(int(self._is_active.sum())):
@@ -430,7 +404,7 @@ class _FamilyTest:
         rank = 0
         if self._level is not None:
             rank = rank_at(self._level, self._num_largest, exact=self._is_largest_exact)
-        self._largest = _LargestTest(np.abs(self._statistics), rank, step_down=step_down)
+        self._largest = _LargestTest(np.abs(self._statistics), rank)
         if sizes is not None:
             self._add_largest(self._largest, row_sums, sizes)
 
@@ -544,18 +518,16 @@ class _FamilyTest:
     def _add_largest(self, test: _LargestTest, row_sums: Floats, sizes: Floats) -> None:
         """Add the largest statistic of subsets: f8[R, b], f8[b]."""
         largest = np.zeros((2, len(sizes)))
-        for part in _parts(len(test.order), len(sizes)):
-            comparisons = test.order[part]
+        every: Ints = np.arange(self._num_comparisons)
+        for part in _parts(len(every), len(sizes)):
+            comparisons = every[part]
             sums = self._family.compare(row_sums, comparisons)
             statistics = (
                 self._flipped(comparisons, sums),
                 self._flipped_centred(comparisons, sums, sizes),
             )
             for reference, values in enumerate(statistics):
-                np.maximum(values[0], largest[reference], out=values[0])
-                np.maximum.accumulate(values, axis=0, out=values)
-                largest[reference] = values[-1]
-                test.end_of_part(reference, comparisons, values)
+                np.maximum(largest[reference], values.max(axis=0), out=largest[reference])
         for reference, family_values in enumerate(largest):
             test.end_of_family(reference, family_values)
 

@@ -53,7 +53,7 @@ class AllPairs:
     """Tests of all pairs of S systems.
 
     Attributes:
-        test: "sign flip" (p not corrected), "randomised Tukey HSD" or "max-T" (both corrected).
+        test: "sign flip" (p not corrected) or "max-T" (corrected).
         differences: mean of the row's system − mean of the column's, in the unit of the scores,
             f8[..., S, S].
         p: two-sided p-values, symmetric, 1 on the diagonal, f8[..., S, S].

@@ -51,7 +51,7 @@ class StratifiedBootstrap:
     ) -> tuple[float, float]:
         """Return the interval of a row's average, or of its difference from another row's.
 
-        It is a BCa interval (the formula is in ``bootstrap_interval``) with the acceleration from
+        It is a BCa interval (the formula is in ``bca_levels``) with the acceleration from
         ``deviations``; if the units were resampled, it is the percentile interval.
 
         Args:
@@ -86,8 +86,7 @@ def balanced(strata: Sequence[Any], *, units: Sequence[Hashable] | None = None) 
 
     Pass the result, or differences of its rows, to ``sign_flip_many``, ``sign_flip_pairs``,
     ``max_t`` or ``max_t_pairs``: they change signs query by query, so no query takes the place of a
-    query of another stratum. Do not pass it to ``bootstrap_interval``, which resamples across
-    strata.
+    query of another stratum.
 
     Formula: the score of a query in stratum s is multiplied by (Q / Q_s) / (U · strata in its
     unit), with Q queries in all, Q_s queries in the stratum, and U units.

@@ -226,17 +226,3 @@ def scipy_special(purpose: str) -> Any:
     with needs_extra("scipy", "stats", purpose):
         from scipy import special  # noqa: PLC0415 - an extra
     return special
-
-
-def scipy_stats(purpose: str) -> Any:
-    """Return ``scipy.stats``; ``purpose`` completes the message if scipy is missing.
-
-    Its import takes several times as long as that of ``scipy.special``, which has the tails and
-    quantiles of most distributions.
-
-    Raises:
-        MissingExtraError: scipy is not installed.
-    """
-    with needs_extra("scipy", "stats", purpose):
-        from scipy import stats  # noqa: PLC0415 - an extra
-    return stats

@@ -100,8 +100,6 @@ def test_equal_differences_have_the_p_of_sign_flips_in_a_t_test_too():
 @pytest.mark.parametrize(
     "settings",
     [
-        {"test": "wilcoxon"},
-        {"test": "sign"},
         {"chosen_from": 5},
         {"clusters": {f"q{n:02}": f"c{n // 2}" for n in range(16)}},
     ],

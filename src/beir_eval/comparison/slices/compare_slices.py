@@ -79,12 +79,10 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
             means over queries for which more is better.
         baseline: the name of the system with which all others are compared; None compares all
             pairs.
-        test: "sign_flip" (randomisation test of the mean difference), "t" (paired t test),
-            "wilcoxon" or "sign".
+        test: "sign_flip" (randomisation test of the mean difference) or "t" (paired t test).
         correction: the correction over all slices of all columns and all pairs of systems, for each
-            measure: "holm", "bonferroni", "benjamini-hochberg" or "none". The tests over all slices
-            are corrected in the same way, over all columns and pairs. The p of equality is always
-            corrected by Holm.
+            measure: "holm", "bonferroni" or "none". The tests over all slices are corrected in the
+            same way, over all columns and pairs. The p of equality is always corrected by Holm.
         alpha: the level of the verdicts; the interval of a difference has the level at which this
             difference was tested, a confidence of 1 − alpha or more.
         margin: the smallest difference you consider meaningful, in the unit of the measures.

@@ -55,8 +55,8 @@ _MOST_CANDIDATES, _MOST_CHANGES = 1000, 200_000
 #: Sign vectors that are drawn, and the standard errors by which p must be on its side of the level.
 _MOST_DRAWS, _STANDARD_ERRORS = 10_000, 4.0
 #: Corrections of each p alone, never below p and at most D times p; and by the largest statistic.
-_OF_P = ("none", "holm", "bonferroni", "benjamini-hochberg")
-_OF_LARGEST = ("max-t", "max-t-step-down")
+_OF_P = ("none", "holm", "bonferroni")
+_OF_LARGEST = ("max-t",)
 #: For how many norms a lower bound of u is sought, and the steps of its bisection.
 _NORMS, _STEPS = 16, 20
 #: Numbers below this share of the largest are rounding errors.
