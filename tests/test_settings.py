@@ -14,6 +14,7 @@ from beir_eval.benchmark import AcrossSettings
 from beir_eval.cli.app import app
 from beir_eval.comparison import ComparisonSettings
 from beir_eval.core import EvaluationSettings
+from beir_eval.core.saved import is_written_if_set
 from beir_eval.errors import ResultError, SettingError
 from beir_eval.significance import PAIRED_TESTS, PairedTest
 
@@ -25,7 +26,7 @@ RUN = {query: {"x": 2.0, "a": 1.0} for query in QRELS}
 def test_every_setting_of_an_evaluation_is_a_keyword_with_its_default(function):
     keywords = inspect.signature(function).parameters
     for field in fields(EvaluationSettings):
-        if field.name == "ranks":  # the judgements decide
+        if is_written_if_set(field):  # the judgements and the run decide
             continue
         # None: the convention of a Dataset, if there is one.
         follows_data_set = field.name == "drop_identical_ids"
@@ -53,7 +54,7 @@ def test_every_setting_of_an_evaluation_is_an_option_that_names_its_choices(comm
     help_text = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
     help_text = help_text.replace("\\[", "[")  # typer 0.20 escapes brackets
     for field in fields(EvaluationSettings):
-        if field.name == "ranks":  # the judgements decide
+        if is_written_if_set(field):  # the judgements and the run decide
             continue
         _, option, description = help_text.partition(f" --{field.name.replace('_', '-')} ")
         assert option, field.name
@@ -65,7 +66,7 @@ def test_every_setting_of_an_evaluation_is_an_option_that_names_its_choices(comm
 def test_an_unknown_value_is_refused_with_the_name_of_the_setting(field):
     with pytest.raises(SettingError, match=field.name):
         EvaluationSettings(**{field.name: "nothing"})
-    if field.name != "ranks":  # the judgements decide
+    if not is_written_if_set(field):  # the judgements and the run decide
         with pytest.raises(SettingError, match=field.name):
             evaluate(QRELS, RUN, **{field.name: "nothing"})
 
@@ -108,7 +109,7 @@ def test_wrong_settings_of_a_comparison_across_data_sets_are_refused():
 def test_numpy_numbers_in_settings_are_stored_as_plain_numbers(tmp_path):
     results = {name: evaluate(QRELS, RUN, "MRR", name=name) for name in "ab"}
     numbers = {"alpha": np.float32(0.25), "draws": np.int32(100), "rng": np.int64(3)}
-    comparison = compare(results, margin=np.float32(0.5), **numbers)
+    comparison = compare(results, margin=np.float32(0.0625), **numbers)
     across_settings = AcrossSettings(hierarchical=False, correction="holm", on="error", **numbers)
     for settings in (comparison.settings, across_settings):
         types = {type(value) for value in asdict(settings).values() if value not in (None, ())}
@@ -151,8 +152,8 @@ def test_a_saved_file_that_lacks_a_setting_is_refused(tmp_path, record):
     record.save(path)
     for field in fields(record.settings):
         content = json.loads(path.read_text())
-        if field.name == "ranks":  # written only if documents do not have them
-            assert "ranks" not in content["settings"]
+        if is_written_if_set(field):
+            assert field.name not in content["settings"]
             continue
         del content["settings"][field.name]
         (tmp_path / "changed.json").write_text(json.dumps(content))

@@ -133,7 +133,7 @@ def test_both_readers_of_run_files_agree_on_every_byte_in_parts_of_every_size(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(text_runs, "_PART_SIZE", part_size)
             if not fast:
-                patch.setattr(text_runs, "_separator", lambda *_: None)
+                patch.setattr(text_runs.LineForm, "from_content", lambda *_: None)
             try:
                 return {
                     query: (list(docs), None if scores is None else scores.tolist())
@@ -356,7 +356,9 @@ BAD_QRELS = {
     "a word in the first row": ("q1\td1\thigh\n", "line 1: the grade 'high'"),
     "NaN": ("q1 0 d1 nan\n", "line 1: the grade 'nan' is not a finite number"),
     "an underscore": ("q1 0 d1 1_0\n", "line 1: the grade '1_0'"),
-    "two columns": ("q1 d1\n", "line 1: 2 columns, expected 4"),
+    "one column": ("q1\n", "line 1: 1 columns, expected 4"),
+    "a grade after pairs": ("q1 d1\nq1 d2 1\n", "line 2: 3 columns, expected 2"),
+    "texts of queries": ("q1\twhat is\n", "line 1: 2 columns, expected 3"),
     "a run": ("q1 Q0 d1 1 0.5 tag\n", "line 1: 6 columns, expected 4"),
     "a run, with its place": ("q1 Q0 d1 1 0.5 tag\n", "the qrels come first, then the runs"),
     "a line that is too short": ("q1 0 d1 1\nq1 0 1\n", "line 2: 3 columns, expected 4"),

@@ -63,8 +63,11 @@ REFUSED = {
     "grades beside": ('{"query_id": "q", "docs": ["a"], "grades": [2]}\n' * 2, "line 1: .* no doc"),
     "a grade beside": ('{"query_id": "q", "docs": ["a"], "grade": 2}\n' * 2, "line 1: .* no doc"),
     "a run": ('{"query_id": "q", "docs": {"a": 2.5}}\n' * 2, "line 1: .* a list of relevant ids"),
-    "an unknown column": ("query_id,doc_id,usefulness\nq,a,0\n", "no column is recognisably grade"),
-    "a run in CSV": ("query_id,doc_id,rank\nq,a,1\n", "no column is recognisably grade"),
+    "an unknown column": (
+        "query_id,doc_id,usefulness\nq,a,0\n",
+        "that is recognisably grade",
+    ),
+    "a run in CSV": ("query_id,doc_id,rank\nq,a,1\n", "that is recognisably grade"),
 }
 
 

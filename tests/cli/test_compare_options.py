@@ -1,6 +1,7 @@
 """The command line reaches slices, checkpoints, documents to judge, several data sets, the gate."""
 
 import csv
+import html
 import io
 import json
 import shutil
@@ -107,11 +108,11 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
             plain = is_option or str(request).startswith("--")
             options += [request] if plain else ["--slices", request]
         saved = tmp_path / "c.json"
-        command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "99"]
+        command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "199"]
         result = run(*command, *options, "-o", saved)
         assert result.exit_code == 0, result.output
         results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
-        expected = compare_slices(results, expected_columns, baseline="bm25", draws=99)
+        expected = compare_slices(results, expected_columns, baseline="bm25", draws=199)
         actual = SlicedComparison.load(tmp_path / "c.slices.json")
         assert actual.slices == expected.slices
         assert "Within slices of the queries" in result.output
@@ -270,6 +271,20 @@ def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names
     assert result.exit_code == 0, result.output
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == steps
+
+
+def test_systems_without_a_step_are_named_in_every_output_of_the_curve(tmp_path):
+    folder = saved_steps(tmp_path / "results", ("best", "ckpt-9", "ckpt-10", "final"))
+    files = [tmp_path / name for name in ("c.json", "c.md", "c.html")]
+    result = run("compare", folder, "--steps", *(part for file in files for part in ("-o", file)))
+    assert result.exit_code == 0, result.output
+    assert CheckpointCurve.load(tmp_path / "c.steps.json").without_step == ("best", "final")
+    sentence = "'best', 'final' have no step and are left out of the curve"
+    assert sentence in output_of(result)
+    assert sentence in files[1].read_text()
+    assert html.unescape(files[2].read_text()).count(sentence)
+    result = run("compare", folder, "--steps", r"(?:ckpt-|fina)(\d+|l)", "-o", tmp_path / "d.json")
+    assert result.exit_code == 2  # "l" is no step
 
 
 @pytest.mark.parametrize(

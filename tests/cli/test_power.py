@@ -43,6 +43,7 @@ def test_power_takes_a_standard_deviation_and_a_power():
 def test_wrong_input_is_one_line_and_exit_code_2():
     for arguments, message in (
         (["power", demo.FOLDER, "--sd", "-1"], "sd must be a number above 0"),
+        (["power", demo.FOLDER, "--sd", "20"], "did you mean 0.2?"),
         (["power", demo.FOLDER, "-m", "Rndcg"], "give their standard deviation with --sd, for"),
     ):
         result = run(*arguments)

@@ -1,5 +1,6 @@
 """Judged spans and ranked chunks as inputs of ``evaluate``, ``compare`` and ``validate``."""
 
+import gzip
 import json
 import random
 import re
@@ -124,6 +125,15 @@ def test_inputs_that_do_not_fit_are_errors(arguments, message):
     done = run("evaluate", *arguments)
     assert done.exit_code == 2, done.output
     assert message in " ".join(done.output.split())
+
+
+def test_a_damaged_packed_file_of_spans_is_called_so(tmp_path):
+    packed = tmp_path / "spans.jsonl.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "spans.jsonl").read_bytes())[:-9])
+    for command in (("evaluate", packed, "size60.jsonl"), ("validate", packed)):
+        done = run(*command, "--corpus", "corpus.jsonl")
+        assert done.exit_code == 2
+        assert "spans.jsonl.gz: the packed file is truncated or damaged" in done.output
 
 
 def test_validate_says_what_became_of_spans_and_fixes_those_that_moved(tmp_path):

@@ -45,6 +45,20 @@ def run(*arguments):
 GRAPH = ("--stages", "--inputs", "joined=bm25,dense", "--inputs", "ranked=joined")
 
 
+def test_inputs_that_are_given_twice_for_a_stage_add_up(files):
+    graphs = (
+        ("joined=bm25,dense",),
+        ("joined=bm25", "joined=dense"),
+        ("joined=bm25", "joined=dense,bm25"),
+    )
+    for name, inputs in zip("abc", graphs, strict=True):
+        stated = [part for value in (*inputs, "ranked=joined") for part in ("--inputs", value)]
+        assert run(*files, "--stages", *stated, "-o", f"{name}.json").exit_code == 0
+    listed, *repeated = (StagedResult.load(f"{name}.json") for name in "abc")
+    assert repeated == [listed, listed]
+    assert listed.stage("joined").inputs == ("bm25", "dense")
+
+
 def test_the_command_says_which_stage_lost_which_documents(files):
     result = run(*files, *GRAPH, "-m", "Recall@10", "-o", "s.json", "-o", "s.md")
     assert result.exit_code == 0, result.output
@@ -66,9 +80,17 @@ def test_without_inputs_the_stages_are_a_chain(files):
     assert [stage["inputs"] for stage in stages] == [[], ["bm25"]]
 
 
+def test_the_pair_in_question_is_tested_alone(files):
+    result = run(*files, *GRAPH, "--pair", "ranked,bm25", "-m", "MRR", "-o", "s.json")
+    assert result.exit_code == 0, result.output
+    pairs = json.loads(Path("s.json").read_text(encoding="utf-8"))["differences"]
+    assert [(pair["system"], pair["against"]) for pair in pairs] == [("ranked", "bm25")]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (("--pair", "ranked"), "pair: two different stages were expected"),
         (("--inputs", "joined"), "--inputs 'joined': expected STAGE=INPUT,INPUT"),
         (("--inputs", "joined=bm26"), "there is no stage 'bm26'"),
         (("--stages", "-o", "r.tex"), "--stages goes with"),

@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 
 from beir_eval import (
+    BeirEvalWarning,
     Comparison,
     EvaluationResult,
+    Qrels,
     Run,
+    assert_no_regression,
     check_gate,
+    checkpoint_curve,
     compare,
+    compare_benchmark,
     compare_runs,
+    compare_slices,
     evaluate,
+    evaluate_stages,
     read_qrels,
     read_run,
     write_report,
@@ -31,7 +38,7 @@ from beir_eval.errors import (
     ResultError,
     SettingError,
 )
-from beir_eval.evaluation.records import Retrieval
+from beir_eval.evaluation.records import Provenance, Retrieval
 from beir_eval.significance import (
     correct,
     max_t_pairs,
@@ -345,28 +352,159 @@ def test_results_of_different_settings_or_qrels_are_refused():
     second = evaluate(qrels, run, "MRR", name="two", ties="trec_eval10")
     with pytest.raises(ResultError, match="ties='trec_eval9' and 'trec_eval10'"):
         compare([first, second])
-    first = evaluate(qrels, run, "MRR", name="one", fingerprint=True)
-    second = evaluate(qrels_for(4), run, "MRR", name="two", fingerprint=True)
-    with pytest.raises(ResultError, match="different qrels"):
+
+
+#: Judgements of the same queries that differ from ``qrels_for`` in q01 alone.
+OTHER_JUDGEMENTS = {
+    "another document": {"x1": 1},
+    "another grade": {"a": 2},
+    "one more": {"a": 1, "z": 0},
+    "one that is pooled": {"a": 1, "z": -1},
+}
+
+
+def judged_otherwise(judged=OTHER_JUDGEMENTS["another document"]):
+    """Return the results "one" and "two" of one run on eight queries, of which one is judged so."""
+    qrels, run = qrels_for(8), ranked([1, 2, 3, 1, 2, 3, 1, 2])
+    other = qrels | {"q01": judged}
+    return [
+        evaluate(*pair, "MRR", name=name)
+        for name, pair in (("one", (qrels, run)), ("two", (other, run)))
+    ]
+
+
+@pytest.mark.parametrize("judged", OTHER_JUDGEMENTS.values(), ids=OTHER_JUDGEMENTS)
+def test_results_of_other_judgements_are_refused_wherever_they_meet(judged):
+    results = judged_otherwise(judged)
+    message = "were evaluated on different qrels.*on='any-judgements'"
+    for meet in (
+        compare,
+        lambda both: compare(both, on="intersection"),
+        lambda both: assert_no_regression(both[1], both[0], "MRR"),
+        lambda both: compare_slices(both, {"q00": "x", "q01": "x"}),
+        lambda both: checkpoint_curve(both, ["one", "two"]),
+        lambda both: compare_benchmark({r.name: {"d": r} for r in both}, "MRR"),
+        lambda both: compare({"one": both, "third": both[0]}),
+    ):
+        with pytest.raises(ResultError, match=message):
+            meet(results)
+
+
+def test_results_of_other_judgements_are_compared_with_a_warning_in_every_output_if_allowed():
+    results = judged_otherwise()
+    comparison = compare(results, on="any-judgements")
+    warning = "two: evaluated on other judgements than one: a difference may come from the"
+    for text in (str(comparison), comparison.to_markdown(), comparison.to_csv()):
+        assert warning in text
+    [check] = check_gate(compare(results, baseline="one", on="any-judgements"))
+    assert check.warnings[0].startswith(warning)
+    across = compare_benchmark({r.name: {"d": r} for r in results}, "MRR", on="any-judgements")
+    assert "two, d: evaluated on other judgements than one" in across.to_markdown()
+
+
+def test_results_on_other_queries_are_compared_on_their_intersection_with_a_warning():
+    run = ranked([1, 2, 3, 1])
+    first = evaluate(qrels_for(3), run, "MRR", name="one")
+    second = evaluate(qrels_for(4), run, "MRR", name="two")
+    with pytest.raises(QueryMismatchError, match="on='intersection'"):
+        compare([first, second])
+    assert "two: evaluated on other judgements than one: a difference may come" in str(
         compare([first, second], on="intersection")
+    )
+    skipped = evaluate(qrels_for(4), ranked([1, 2, 3]), "MRR", name="two", missing="skip")
+    whole = evaluate(qrels_for(4), run, "MRR", name="one", missing="skip")
+    assert compare([whole, skipped], on="intersection").coverage[0].warnings[0].startswith("two: 1")
+
+
+def test_a_result_without_a_hash_is_compared_with_a_note():
+    known, other = judged_otherwise()
+    unknown = other.model_copy(update={"provenance": Provenance(package_version="1")})
+    notes = " ".join(compare([known, unknown]).notes())
+    assert "the scores of two were computed elsewhere" in notes
+
+
+def test_a_measure_of_the_highest_grade_of_the_qrels_is_compared_at_one_of_them_only():
+    qrels, run = Qrels(qrels_for(8)), ranked([1, 2, 3, 1, 2, 3, 1, 2])
+    two_grades = qrels.select(qrels.query_ids, max_grade=2)
+    results = [
+        evaluate(judged, run, ["ERR", "MRR"], name=name)
+        for name, judged in (("one", qrels), ("two", two_grades))
+    ]
+    with pytest.raises(ResultError, match="ERR depends on the highest grade"):
+        compare(results, "ERR")
+    assert compare(results, "MRR").difference("MRR", "two").identical_on == 8
+
+
+# Settings that exclude an answer
+
+
+def test_a_margin_of_half_the_range_is_refused_and_one_above_a_tenth_is_warned_of():
+    qrels, runs = qrels_for(8), {"a": ranked([1] * 8), "b": ranked([2] * 8)}
+    for margin in (0.5, 1, 5):
+        with pytest.raises(
+            SettingError, match=f"{margin:.0%} of the range.*did you mean {max(margin, 1) / 100}"
+        ):
+            compare_runs(qrels, runs, "MRR", margin=margin)
+    with pytest.warns(BeirEvalWarning, match="margin of 0.11 is 11% of the range.*mean 0.01?"):
+        compare_runs(qrels, runs, "MRR", margin=0.11)
+    compare_runs(qrels, runs, "MRR", margin=0.1)
+    percent, unbounded = (
+        [
+            EvaluationResult.from_scores(
+                name,
+                {"quality": {f"q{query}": float(start + query) for query in range(8)}},
+                bounds=bounds,
+                higher_is_better=True,
+            )
+            for name, start in (("a", 1), ("b", 2))
+        ]
+        for bounds in ((0, 100), None)
+    )
+    compare(percent, margin=10)
+    compare(unbounded, margin=1000)
+    with pytest.raises(SettingError, match="did you mean 1"):
+        compare(percent, margin=50)
+
+
+def test_a_margin_of_half_the_range_is_refused_wherever_one_is_stated():
+    qrels, runs = qrels_for(8), {"m-1": ranked([1, 2] * 4), "m-2": ranked([2, 1] * 4)}
+    evaluated = [
+        evaluate(qrels, run, "MRR", name=name, fingerprint=True) for name, run in runs.items()
+    ]
+    for door in (
+        lambda margin: compare(evaluated, margin=margin),
+        lambda margin: compare_slices(evaluated, dict.fromkeys(qrels, "x"), margin=margin),
+        lambda margin: checkpoint_curve(evaluated, margin=margin),
+        lambda margin: evaluate_stages(qrels, runs, "MRR", margin=margin),
+        lambda margin: assert_no_regression(*evaluated[::-1], "MRR", margin=margin),
+    ):
+        with pytest.raises(
+            SettingError, match=r"a margin of 0\.5 is 50% of the range of the measure"
+        ):
+            door(0.5)
+        with pytest.warns(BeirEvalWarning, match=r"a margin of 0\.4 is 40%"):
+            door(0.4)
 
 
 @pytest.mark.parametrize(
-    ("grades", "words"),
+    ("settings", "needed"),
     [
-        ({"a": 2}, "highest grade: 1 and 2"),
-        ({"a": 0}, "queries without a relevant document: 0 and 1"),
-        ({"z": -1}, "grades below 0: 0 and 1"),
+        ({}, 19),  # 1 / (19 + 1) = .05
+        ({"alpha": 0.01}, 99),
+        ({"correction": "holm"}, 59),  # .05 / 3 pairs
+        ({"correction": "bonferroni", "baseline": "base"}, 39),  # 2 pairs
+        ({"correction": "bonferroni", "baseline": "base", "chosen_from": 5}, 99),
     ],
 )
-def test_results_that_counted_other_judgements_of_the_same_queries_are_refused(grades, words):
-    qrels = {f"q{number}": {"a": 1} for number in range(3)}
-    run = {query: {"a": 2.0, "x": 1.0} for query in qrels}
-    first = evaluate(qrels, run, "MRR", name="one")
-    changed = qrels | {"q1": {"a": 1} | grades}
-    second = evaluate(changed, run, "MRR", name="two")
-    with pytest.raises(ResultError, match=re.escape(f"on different qrels ({words})")):
-        compare([first, second])
+def test_draws_are_refused_if_no_p_could_reach_the_corrected_level(settings, needed):
+    compare_three(draws=needed, **settings)
+    message = f"{needed - 1} sign vectors are too few.*it takes {needed} draws or more"
+    with pytest.raises(SettingError, match=message):
+        compare_three(draws=needed - 1, **settings)
+
+
+def test_draws_do_not_matter_to_tests_without_any():
+    assert compare_three(test="t", draws=1).settings.draws == 1
 
 
 def test_measures_are_those_that_all_results_have_and_that_have_a_mean():
@@ -562,6 +700,51 @@ def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
         (tmp_path / "bad.json").write_text(content)
         with pytest.raises(ResultError, match=message):
             Comparison.load(tmp_path / "bad.json")
+
+
+def _without_a_pair(content):
+    del content["differences"][0]
+
+
+def _twice(content):
+    content["means"].append(content["means"][0])
+
+
+def _of_another_system(content):
+    content["differences"][1]["system"] = "nobody"
+
+
+def _without_results(content):
+    del content["results"]["better"]
+
+
+def _likeness_of_another_system(content):
+    content["likeness"][0]["against"] = "nobody"
+
+
+def _renamed(content):
+    content["systems"][1] = "renamed"
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (_without_a_pair, "differences"),
+        (_twice, "means"),
+        (_of_another_system, "differences"),
+        (_without_results, "results"),
+        (_likeness_of_another_system, "likeness"),
+        (_renamed, "results"),
+    ],
+)
+def test_a_saved_comparison_whose_pairs_are_not_its_systems_is_refused(tmp_path, change, field):
+    path = tmp_path / "c.json"
+    compare_three(baseline="base").save(path)
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(ResultError, match=f"not a saved comparison: {field}: "):
+        Comparison.load(path)
 
 
 def test_tables_show_means_marks_and_evidence():

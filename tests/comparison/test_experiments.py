@@ -110,6 +110,10 @@ def test_impossible_requests_are_refused():
     for wrong in (0, -1, float("nan"), float("inf")):
         with pytest.raises(SettingError, match="sd must be"):
             experiment_power(qrels(40), sd=wrong)
+    with pytest.raises(SettingError, match=r"at most 1, not 20: did you mean 0\.2\?"):
+        experiment_power(qrels(40), "nDCG@10", sd=20)
+    assert experiment_power(qrels(40), "nDCG@10", sd=1).rows[0].sd == 1
+    assert experiment_power(qrels(40), "DCG@10", sd=20).rows[0].sd == 20  # without bounds
     with pytest.raises(SettingError, match="alpha"):
         experiment_power(qrels(40), alpha=0.5)
     with pytest.raises(SettingError, match="power"):

@@ -26,9 +26,9 @@ def test_measures_with_the_same_verdicts_share_a_sentence():
 
 
 def test_a_significant_difference_below_the_margin_says_that_it_is_smaller():
-    base, better = scores_apart(0.2)
-    comparison = compare([made(base, "A"), made(better, "B")], baseline="A", margin=0.5, draws=500)
-    assert headline(comparison).text == "nDCG@10: B is better than A by less than 0.5"
+    base, better = scores_apart(0.05)
+    comparison = compare([made(base, "A"), made(better, "B")], baseline="A", margin=0.1, draws=500)
+    assert headline(comparison).text == "nDCG@10: B is better than A by less than 0.1"
     [difference] = comparison.differences
     margin = (difference.difference + difference.high) / 2
     results = [made(base, "A"), made(better, "B")]

@@ -1,6 +1,8 @@
 """Judgements are kept exactly, or refused with an error that names them."""
 
 import re
+import struct
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -30,6 +32,62 @@ def test_columns_in_any_order_are_the_same_judgements(judgements, rng):
     columns = Qrels.from_columns(*zip(*rows, strict=True))
     assert columns.as_dict() == judgements
     assert columns.fingerprint() == Qrels(judgements).fingerprint()
+
+
+def textbook_hash(query, document, grade):
+    """Return the hash of a judgement as ``Qrels.query_hashes`` defines it, in whole numbers."""
+
+    def polynomial(text):
+        codes = [ord(character) for character in text.replace("\n", "\\n") + "\n"]
+        base = 6364136223846793005
+        return sum(code * base ** (position + 1) for position, code in enumerate(codes))
+
+    [bits] = struct.unpack("<Q", struct.pack("<d", grade + 0.0))
+    mixed = (polynomial(query) * 0x9E3779B97F4A7C15 + polynomial(document) + bits) % 2**64
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
+    return mixed ^ mixed >> 31
+
+
+IDS = st.text(st.characters(), min_size=1, max_size=5)
+
+
+@given(
+    st.dictionaries(IDS, st.dictionaries(IDS, st.integers(-1, 3), min_size=1), min_size=1),
+    st.sampled_from([1, 2, 20_000]),
+)
+def test_the_hash_is_the_sum_over_judgements_however_many_ids_are_read_at_a_time(judged, size):
+    with mock.patch("beir_eval.core.ids._JOINED_AT_ONCE", size):
+        hashes = Qrels(judged).query_hashes
+    expected = [
+        sum(textbook_hash(query, document, grade) for document, grade in of_query.items()) % 2**64
+        for query, of_query in judged.items()
+    ]
+    assert hashes.tolist() == expected
+
+
+@given(some_qrels(), st.randoms(use_true_random=False))
+def test_the_hashes_of_parts_in_any_order_add_up_to_that_of_all(judgements, rng):
+    qrels, queries = Qrels(judgements), list(judgements)
+    rng.shuffle(queries)
+    parts = [qrels.select([query]).query_hashes for query in queries]
+    assert np.concatenate(parts).sum() == qrels.query_hashes.sum()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"q": {"a": 1, "b": 2}, "r": {"a": 1}},  # grades exchanged
+        {"q": {"a": 2, "c": 1}, "r": {"a": 1}},
+        {"q": {"a": 2}, "r": {"a": 1, "b": 1}},
+        {"q": {"a": 2, "b": 1}, "a": {"r": 1}},
+        {"q": {"a": 2, "b": 1}},
+        {"q": {"a": 2, "b": 1}, "r": {"a": 1, "z": 0}},
+    ],
+)
+def test_other_judgements_have_another_hash(other):
+    qrels = Qrels({"q": {"a": 2, "b": 1}, "r": {"a": 1}})
+    assert qrels.query_hashes.sum() != Qrels(other).query_hashes.sum()
 
 
 class Scalar:

@@ -243,6 +243,9 @@ def test_settings_are_those_of_trec_eval_given_by_name_and_never_change():
         "duplicates": "error",
         "drop_identical_ids": False,
         "ranks": "documents",
+        "overlap": None,
+        "copies": "any",
+        "repeated": "kept",
     }
     with pytest.raises(FrozenInstanceError):
         rule.ties = "input"

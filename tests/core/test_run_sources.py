@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -618,6 +619,7 @@ def duckdb_outcomes():
         "changed_tables",
         "rows_in_another_order",
         "quoted_names",
+        "several_systems",
         "threads",
         "without_pyarrow",
         "memory",
@@ -711,6 +713,14 @@ def test_judgements_of_a_dataframe_that_contradict_each_other_are_refused():
     frame = pl.DataFrame({"qid": ["q", "q"], "docid": ["a", "a"], "label": [1, 2]})
     with pytest.raises(QrelsError, match="'a' is judged twice for query 'q'"):
         Qrels.from_dataframe(frame)
+
+
+def test_a_table_of_arrow_that_polars_cannot_read_is_refused():
+    wide = pa.array([Decimal("1.5")], pa.decimal256(40, 2))
+    table = pa.table({"qid": ["q"], "docid": ["a"], "score": wide})
+    for read in (Run.from_dataframe, lambda frame: evaluate({"q": {"a": 1}}, frame, ["MRR"])):
+        with pytest.raises(RunError, match="the run cannot be read as a dataframe: "):
+            read(table)
 
 
 def test_a_named_pandas_index_is_a_column():

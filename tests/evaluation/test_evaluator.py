@@ -240,6 +240,17 @@ def test_the_settings_and_the_version_are_in_the_result():
     assert result.provenance.package_version == beir_eval.__version__
 
 
+def test_a_result_has_the_hash_of_its_judgements_whatever_the_run_and_the_order():
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}, "q3": {"a": 1}}
+    hashes = {
+        evaluate(judged, run, missing=missing).provenance.qrels_hash
+        for judged in (qrels, dict(reversed(qrels.items())))
+        for run in ({"q1": {"a": 1.0}}, {"q1": {"b": 1.0}, "q3": {"a": 2.0}})
+        for missing in ("zero", "skip")
+    }
+    assert hashes == {f"{int(Qrels(qrels).query_hashes.sum()):016x}"}
+
+
 def test_fingerprints_are_computed_only_on_request():
     assert evaluate(QRELS, RUN).provenance.qrels_sha256 is None
     provenance = evaluate(QRELS, RUN, fingerprint=True).provenance

@@ -122,6 +122,6 @@ def test_a_file_that_is_read_line_by_line_has_the_scores_of_one_read_by_polars(
     path = tmp_path_factory.mktemp("runs") / "run.trec"
     write_run(run, path)
     expected = evaluate(qrels, read_run(path), MEASURES, **policy)
-    with patch("beir_eval.adapters.formats.text_runs._separator", lambda *_: None):
+    with patch("beir_eval.adapters.formats.text_runs.LineForm.from_content", lambda *_: None):
         result = evaluate(qrels, read_run(path), MEASURES, **policy)
     assert result == expected

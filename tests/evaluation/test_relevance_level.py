@@ -22,6 +22,26 @@ def test_the_level_of_an_evaluation_is_that_of_measures_that_state_none():
     assert (result["MRR(rel=2)"], result["P(rel=1)@1"]) == (1 / 3, 1)
 
 
+def test_a_measure_at_a_level_is_found_by_the_name_that_was_asked_for():
+    result = evaluate(QRELS, RUN, ["map", "P_1", "nDCG@10"], rel=2)
+    assert (result["map"], result["P_1"]) == (1 / 3, 0)
+    assert (result.scores("AP")[0], result.per_query["q0"]["P_1"]) == (1 / 3, 0)
+    assert "MAP" in result
+    both = evaluate(QRELS, RUN, ["MAP", "MAP(rel=2)"])
+    assert (both["map"], both["MAP(rel=2)"]) == ((1 + 2 / 3) / 2, 1 / 3)
+    two_levels = evaluate(QRELS, RUN, ["MAP(rel=1)", "MAP(rel=2)"])
+    with pytest.raises(
+        NotEvaluatedError, match=r"MAP was not evaluated for 'run'; it holds MAP\(rel"
+    ):
+        two_levels["MAP"]
+    results = [
+        evaluate(QRELS, run, "MAP", rel=2, name=name) for run, name in ((RUN, "a"), (BEST, "b"))
+    ]
+    assert compare(results, "map").measures == ("MAP(rel=2)",)
+    with pytest.raises(NotEvaluatedError, match=r"MAP\(rel=3\) was not evaluated"):
+        compare(results, "map", rel=3)
+
+
 def test_the_default_measures_have_the_level_too():
     result = evaluate(QRELS, RUN, rel=2)
     assert {"nDCG@10", "MAP(rel=2)@100", "Recall(rel=2)@5"} <= set(result.measures)

@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from beir_eval import BeirEvalError, EvaluationResult, check_gate, compare, evaluate, write_report
+from beir_eval import (
+    BeirEvalError,
+    EvaluationResult,
+    check_gate,
+    compare,
+    evaluate,
+    nDCG,
+    write_report,
+)
 from beir_eval.errors import (
     FileFormatError,
     InputError,
@@ -20,8 +28,10 @@ from beir_eval.errors import (
     QueryMismatchError,
     ResultError,
     SettingError,
+    UnknownMeasureError,
 )
 from beir_eval.evaluation import TopDocuments
+from beir_eval.evaluation.records import Provenance
 from beir_eval.evaluation.tables import means_table, repeats_table
 from strategies import qrels_and_run
 
@@ -252,6 +262,36 @@ def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged
         example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, name="x"))
     with pytest.raises(ResultError, match="same settings"):
         example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, ties="input"))
+
+
+def test_the_hash_of_merged_results_is_that_of_all_their_judgements():
+    qrels = {f"q{number}": {"a": number, "b": 1} for number in range(5)}
+    run = {query: {"b": 1.0} for query in qrels}
+    parts = [
+        {query: qrels[query] for query in queries}
+        for queries in (["q3"], ["q0", "q4"], ["q1", "q2"])
+    ]
+    first, *others = (evaluate(part, run) for part in parts)
+    expected = evaluate(qrels, run).provenance.qrels_hash
+    assert first.merge(*others).provenance.qrels_hash == expected
+    unknown = others[0].model_copy(
+        update={"provenance": Provenance(package_version=first.provenance.package_version)}
+    )
+    assert first.merge(unknown).provenance.qrels_hash is None
+
+
+def test_the_scores_of_a_query_have_every_name_that_means_have():
+    scores = example_result().per_query["q1"]
+    for name in ("nDCG@10", "ndcg_cut_10", nDCG @ 10):
+        assert scores[name] == 1
+    assert scores == dict(scores)
+    assert json.loads(json.dumps(scores)) == scores
+    with pytest.raises(KeyError, match="MAP"):
+        scores["MAP"]
+    with pytest.raises(UnknownMeasureError):
+        scores["no measure"]
+    custom = EvaluationResult.from_scores("a", {"EM": {"q": 1}}, higher_is_better=True)
+    assert custom.per_query["q"]["EM"] == 1
 
 
 def test_the_dataframe_has_one_row_per_query_and_one_column_per_measure():

@@ -128,6 +128,7 @@ def test_a_row_says_what_was_counted_for_its_query():
         "duplicates": 0,
         "identical_ids": 1,
         "float32": AS_GIVEN,
+        "qrels_hash": Qrels(QRELS).query_hashes.view(np.int64)[0],
         "judged_in_top_2": 1,
         "double_precision": "[]",
     }

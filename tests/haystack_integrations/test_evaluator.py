@@ -673,7 +673,7 @@ def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
 
 
 def test_qrels_that_cannot_be_read_are_an_error(tmp_path):
-    (tmp_path / "qrels.tsv").write_text("q1\td1\n")
+    (tmp_path / "qrels.tsv").write_text("q1\n")
     with pytest.raises(FileFormatError, match=r"qrels\.tsv"):
         BEIREvaluator(qrels=tmp_path / "qrels.tsv").warm_up()
     with pytest.raises(FileNotFoundError):

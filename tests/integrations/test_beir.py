@@ -406,7 +406,7 @@ def test_run_files_have_right_ranks_and_are_read_back(tmp_path):
     assert drop_in.load_runfile(path) == beir_util.load_runfile(path) == expected
     beir_util.save_runfile(str(path), RESULTS)
     assert drop_in.load_runfile(path) == RESULTS
-    path.write_text(path.read_text() + "q Q0 a 4 0.5 tag\n")
+    path.write_text(path.read_text() + "q Q0 a 4 0.5 beir\n")
     with pytest.raises(RunError, match="'a' is listed twice"):
         drop_in.load_runfile(path)
     path.write_text("q a 1\nq b 2\n")

@@ -104,6 +104,7 @@ SPELLINGS = {
     "P(judged_only=True)@5": Precision(judged_only=True) @ 5,
     # ranx
     "hit_rate@5": Success @ 5,
+    "S@5": Success @ 5,
     "precision@3": Precision @ 3,
     "recall@100": Recall @ 100,
     "f1@10": F1 @ 10,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import compare, compare_runs, evaluate
+from beir_eval import EvaluationResult, compare, compare_runs, evaluate
 from beir_eval.comparison.stages import evaluate_stages
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.errors import BeirEvalWarning, InputError, ResultError, RunError, SettingError
@@ -305,3 +305,44 @@ def test_stages_are_of_documents():
     runs = {name: view.run(Chunks(RANKED, LETTERS)) for name in ("bm25", "ranker")}
     with pytest.raises(InputError, match=r"ranks of 'bm25', 'ranker' are characters"):
         evaluate_stages(view.qrels, runs, "Recall@5")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "difference"),
+    [
+        ({"overlap": 0.9}, {"overlap": 0.3}, "overlap=0.9 and 0.3"),
+        ({}, {"overlap": 0.5}, "overlap=None and 0.5"),
+        ({}, {"copies": "none"}, "copies='any' and 'none'"),
+        ({}, {"repeated": "dropped"}, "repeated='kept' and 'dropped'"),
+    ],
+)
+def test_results_of_other_rules_of_text_are_not_compared(first, second, difference):
+    results = []
+    for name, rules in (("one", first), ("two", second)):
+        view = Spans(GOLD, LETTERS).view(**rules)
+        run = view.run(Chunks(RANKED, LETTERS))
+        results.append(evaluate(view.qrels, run, "Recall@5", name=name))
+        assert EvaluationResult.model_validate_json(results[-1].model_dump_json()) == results[-1]
+    with pytest.raises(
+        ResultError, match=f"'one' and 'two' were evaluated differently: {difference}"
+    ):
+        compare(results)
+
+
+def test_the_judgements_of_characters_have_one_hash_for_equal_spans_and_add_up():
+    def hashes(gold):
+        return Spans(gold, LETTERS).view().qrels.query_hashes
+
+    gold = GOLD | {"r": [Span("b", 0, 4)]}
+    assert hashes(gold).tolist() == [*hashes(GOLD), *hashes({"r": gold["r"]})]
+    assert (
+        hashes(gold).tolist()
+        == Spans(gold, LETTERS).view().qrels.select(gold).query_hashes.tolist()
+    )
+    others = (
+        {"q": [Span("a", 0, 4, grade=1), *GOLD["q"][1:]]},
+        {"q": [Span("a", 0, 5, grade=2), *GOLD["q"][1:]]},
+        {"q": GOLD["q"][1:]},
+        {"other": GOLD["q"]},
+    )
+    assert len({int(hashes(other)[0]) for other in (GOLD, *others)}) == 5

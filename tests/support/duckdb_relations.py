@@ -18,7 +18,7 @@ import pytest
 
 from beir_eval import Qrels, Run, evaluate
 from beir_eval.core.run_sources import relation as relation_module
-from beir_eval.errors import BeirEvalError, RunError
+from beir_eval.errors import BeirEvalError, InputError, RunError
 
 MEASURES = ["nDCG@3", "MAP", "MRR"]
 NAMES = ("qid", "docno", "score")
@@ -206,6 +206,16 @@ def quoted_names():
     assert run.as_dict() == {"q1": {"a": 1.0}}
 
 
+def several_systems():
+    """A relation of several systems is refused at once, and the rows of one are read."""
+    rows = [("dense", "q1", "a", 0.9), ("bm25", "q1", "b", 30.0)]
+    both = relation(rows, "system", *NAMES)
+    with pytest.raises(InputError, match="'bm25', 'dense'; pass the rows of one, filtered"):
+        Run.from_dataframe(both)
+    run = Run.from_dataframe(both.filter("system = 'dense'"))
+    assert evaluate({"q1": {"a": 1}}, run, ["MRR"])["MRR"] == 1.0
+
+
 def threads():
     """Relations of one connection are evaluated in several threads at once."""
     connection = duckdb.connect()
@@ -267,6 +277,7 @@ CHECKS = (
     changed_tables,
     rows_in_another_order,
     quoted_names,
+    several_systems,
     threads,
     without_pyarrow,
 )

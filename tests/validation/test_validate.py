@@ -331,12 +331,56 @@ CASES = {
         lambda: (QRELS, {"queries": TEXTS}),
         1,
     ),
+    "queries-without-words": (
+        lambda: (QRELS, {"queries": TEXTS | {"q1": " ?! "}}),
+        lambda: (QRELS, {"queries": TEXTS | {"q1": "7"}}),
+        1,
+    ),
+    "equal-texts-judged-differently": (
+        lambda: (QRELS, {"queries": TEXTS | {"q1": " Question  Q2"}}),
+        lambda: (
+            {**QRELS, "twin": QRELS["q1"]},
+            {"queries": TEXTS | {"twin": TEXTS["q1"]}},
+        ),
+        2,
+    ),
     "query-text-in-corpus": (
         lambda: (QRELS, {"corpus": CORPUS | {"leak": " Question  Q1"}, "queries": TEXTS}),
         lambda: (QRELS, {"corpus": CORPUS | {"leak": "Question Q1?"}, "queries": TEXTS}),
         1,
     ),
 }
+
+
+def test_equal_texts_limit_what_any_system_can_reach():
+    qrels = {
+        "a": {"x": 1},
+        "b": {"y": 1},
+        "c": {"y": 1, "z": 2},
+        "d": {"x": 0, "w": 1},
+        "e": {"none": 0},
+    }
+    texts = dict.fromkeys("abc", "the same") | {"d": "another", "e": "Another"}
+    [finding] = [
+        finding
+        for finding in validate(qrels, queries=texts).findings
+        if finding.code == "equal-texts-judged-differently"
+    ]
+    # Of a, b and c the best ranking is y, x: Recall@1 0, 1, 1/2, and reciprocal ranks 1/2, 1, 1.
+    # d can have 1 of both, e has nothing relevant.
+    assert f"Recall@1 {(1.5 + 1) / 5:.4f} and MRR {(2.5 + 1) / 5:.4f}" in finding.sentence
+    assert finding.count == 5
+
+
+def test_the_bound_for_many_equal_texts_holds_for_every_ranking():
+    queries = {f"q{number}": {f"d{number}": 1} for number in range(12)}
+    [finding] = [
+        finding
+        for finding in validate(queries, queries=dict.fromkeys(queries, "one text")).findings
+        if finding.code == "equal-texts-judged-differently"
+    ]
+    highest = sum(1 / rank for rank in range(1, 13)) / 12
+    assert f"Recall@1 {1 / 12:.4f} and MRR {highest:.4f}" in finding.sentence
 
 
 def findings_of(arguments, code):
@@ -796,8 +840,12 @@ def test_real_qrels_have_true_findings_only(realdata):
 
 
 def test_real_data_sets_have_true_findings_only(realdata):
-    for split in ("test", "train"):
-        assert codes_of(validate(realdata / "scifact", split=split)) == {("positives-only", split)}
+    assert codes_of(validate(realdata / "scifact", split="test")) == {("positives-only", "test")}
+    # Queries 89 and 90 have one text; one judges a document more.
+    assert codes_of(validate(realdata / "scifact", split="train")) == {
+        ("positives-only", "train"),
+        ("equal-texts-judged-differently", "queries"),
+    }
     # These are the relevant passages of TREC-DL 2019, and seven queries more.
     assert codes_of(validate(realdata / "msmarco-mini")) == {
         ("positives-only", "test"),

@@ -12,7 +12,8 @@ import polars as pl
 
 from beir_eval.adapters.formats import QRELS_FORMATS
 from beir_eval.adapters.formats.text_lines import BYTE_ORDER_MARK, is_header, names_document_first
-from beir_eval.adapters.formats.text_runs import NotPlainError, read_plain_columns
+from beir_eval.adapters.formats.text_qrels import HIGHEST_PERCENTAGE
+from beir_eval.adapters.formats.text_runs import LineForm, NotPlainError, read_plain_columns
 from beir_eval.core.column_names import DOC, GRADE, QUERY
 from beir_eval.core.dataframes import to_columns
 from beir_eval.core.files import FileContent, parquet_errors
@@ -87,9 +88,9 @@ def _read_text(content: FileContent, name: str) -> pl.DataFrame | None:
         part = content.part(*span)
         if name == "beir" and not span[0]:
             part = _without_header(part)
-        frames.append(read_plain_columns(part, columns, GRADE, separator))
+        frames.append(read_plain_columns(part, columns, GRADE, LineForm(separator)))
     frame = pl.concat(frames)
-    return None if _may_be_a_run(frame, name) else frame.select(QUERY, DOC, GRADE)
+    return None if _is_unusual(frame, name) else frame.select(QUERY, DOC, GRADE)
 
 
 def _without_header(part: bytes) -> bytes:
@@ -98,11 +99,16 @@ def _without_header(part: bytes) -> bytes:
     return rest if is_header(line.decode(errors="replace").split("\t")) else part
 
 
-def _may_be_a_run(frame: pl.DataFrame, name: str) -> bool:
-    """Return whether the judgements may be a run; then ``read_qrels`` refuses them, or warns.
+def _is_unusual(frame: pl.DataFrame, name: str) -> bool:
+    """Return whether ``read_qrels`` may refuse the judgements, or warn of them.
 
-    A run has ranks 1, 2, …: of the first query as documents (TREC), of all as grades (BEIR).
+    They may be a run, which has ranks 1, 2, …: of the first query as documents (TREC), of all as
+    grades (BEIR). Or the columns may be permuted, or the judgements by subtopic.
     """
+    if (frame[GRADE] > HIGHEST_PERCENTAGE).any() or (
+        name == "trec" and frame[_ITERATION].n_unique() > 1
+    ):
+        return True
     first = frame.filter(pl.col(QUERY) == frame[QUERY][0])
     if name == "trec":
         return first[DOC].to_list() == [str(rank) for rank in range(1, len(first) + 1)]

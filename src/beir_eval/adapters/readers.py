@@ -32,6 +32,7 @@ def read_qrels(
     split: str | None = None,
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | StatedColumns | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Qrels:
     """Return the judgements of a file, or of a split of a data-set folder.
 
@@ -59,7 +60,10 @@ def read_qrels(
         format: the name of the format; None detects it.
         columns: the names of columns that have no usual names, such as {"doc_id": "passage",
             "grade": "label"}; the keys are query_id, doc_id and grade. For CSV, Parquet and JSON
-            lines with one judgement each.
+            lines.
+        where: {column: value}, such as {"split": "test"}: only rows with this value count, of CSV,
+            Parquet and JSON lines. A table with several values in a column called system, model,
+            run, tag, method, split, fold or annotator is refused until one is chosen.
 
     Returns:
         The judgements.
@@ -89,7 +93,8 @@ def read_qrels(
     elif split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    return qrels_from_content(FileContent(source), format, columns)
+    names = StatedColumns.read(columns, QRELS_ROLES, where)
+    return qrels_from_content(FileContent(source), format, names)
 
 
 def read_run(
@@ -97,6 +102,7 @@ def read_run(
     *,
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | StatedColumns | None = None,
+    where: Mapping[str, str] | None = None,
     collapse: ChunkIds | None = None,
 ) -> Run:
     """Return the run of a file.
@@ -131,6 +137,11 @@ def read_run(
         columns: the names of columns that have no usual names, such as {"doc_id": "passage"}; the
             keys are query_id, doc_id and score. For CSV, Parquet and JSON lines with one document
             each.
+        where: {column: value}, such as {"system": "bm25"}: only rows with this value count, of CSV,
+            Parquet and JSON lines; in TREC runs the last column is called tag. A file of several
+            systems is refused until one is chosen: a table with several values in a column called
+            system, model, run, tag, method, split, fold or annotator, and a TREC run with several
+            tags (at most 50) that list the same document or rank for a query.
         collapse: if the ids are those of chunks, the separator after the id of their document, such
             as "#", or a regular expression with one group, that id. The best chunk of each document
             counts; an id of another form counts as a document.
@@ -155,11 +166,11 @@ def read_run(
         BeirEvalWarning: polars is not installed, so that TREC and MS MARCO files are read line by
             line; said once.
     """
-    content = run_content(path)
-    run = run_from_content(content, format, columns)
+    content, names = run_content(path), StatedColumns.read(columns, RUN_ROLES, where)
+    run = run_from_content(content, format, names)
     if collapse is not None:
         return run.collapsed(collapse)
-    run.stated_ranks = stated_ranks_of(content, format, columns)
+    run.stated_ranks = stated_ranks_of(content, format, names)
     return run
 
 
@@ -202,38 +213,36 @@ def run_content(path: str | Path) -> FileContent:
 
 
 def qrels_from_content(
-    content: FileContent, stated: str | None = None, columns: object = None
+    content: FileContent, stated: str | None = None, columns: StatedColumns = NO_COLUMNS
 ) -> Qrels:
     """Return the judgements in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
-        columns: the names of columns, as for ``read_qrels``.
+        columns: what is stated about columns, as for ``read_qrels``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_qrels``.
     """
-    names = StatedColumns.read(columns, QRELS_ROLES)
-    qrels: Qrels = _read(content, QRELS_FORMATS, stated, names, "reading a Parquet file")
+    qrels: Qrels = _read(content, QRELS_FORMATS, stated, columns, "reading a Parquet file")
     return qrels
 
 
 def run_from_content(
-    content: FileContent, stated: str | None = None, columns: object = None
+    content: FileContent, stated: str | None = None, columns: StatedColumns = NO_COLUMNS
 ) -> Run:
     """Return the run in the content of a file.
 
     Args:
         content: the content.
         stated: the name of the format; None detects it.
-        columns: the names of columns, as for ``read_run``.
+        columns: what is stated about columns, as for ``read_run``.
 
     Raises:
         FileFormatError, SettingError, MissingExtraError: as ``read_run``.
     """
-    names = StatedColumns.read(columns, RUN_ROLES)
-    run: Run = _read(content, RUN_FORMATS, stated, names, "reading a run file")
+    run: Run = _read(content, RUN_FORMATS, stated, columns, "reading a run file")
     return run
 
 
@@ -246,7 +255,8 @@ def ranks_in_content(
 ) -> Iterator[tuple[str, str, float]]:
     """Yield (query, rank, score) of every line of a run that has ranks beside scores.
 
-    Nothing for a run of another format, or without ranks. The rank is text, as the file has it.
+    Nothing for a run of another format, without ranks, or of which only some rows count. The rank
+    is text, as the file has it.
 
     Args:
         content: the content of a run that was read without an error.
@@ -256,7 +266,7 @@ def ranks_in_content(
     """
     file_format = RUN_FORMATS.choose(content, stated, columns)
     module = file_format.read.partition(":")[0]
-    if file_format.name in _FORMATS_WITH_RANKS:
+    if file_format.name in _FORMATS_WITH_RANKS and not columns.where:
         read = load(f"{module}:rows_with_ranks", "reading a run file")
         if only_head and module == "parquet":
             yield from read(content, columns, _MOST_RANKS)
@@ -266,17 +276,16 @@ def ranks_in_content(
 
 
 def stated_ranks_of(
-    content: FileContent, stated: str | None = None, columns: object = None
+    content: FileContent, stated: str | None = None, columns: StatedColumns = NO_COLUMNS
 ) -> StatedRanks | None:
     """Return the ranks in the first 1,000 lines of a run that has ranks beside scores; else None.
 
     Args:
         content: the content of a run that was read without an error.
         stated: the name of the format; None detects it.
-        columns: the names of columns, as for ``read_run``.
+        columns: what is stated about columns, as for ``read_run``.
     """
-    names = StatedColumns.read(columns, RUN_ROLES)
-    lines = ranks_in_content(content, stated, names, only_head=True)
+    lines = ranks_in_content(content, stated, columns, only_head=True)
     return StatedRanks.of_lines(islice(lines, _MOST_RANKS))
 
 
@@ -296,9 +305,13 @@ def _read(
         )
         raise SettingError(msg)
     read = load(file_format.read, purpose)
+    takes_columns = file_format.has_columns or file_format.has_tag
     try:
-        return read(content, columns) if file_format.has_columns else read(content)
+        result = read(content, columns) if takes_columns else read(content)
+        if not columns.is_shared:
+            columns.refuse_unused()
     except FileFormatError:
         raise
     except InputError as error:
         raise FileFormatError(content.path, str(error)) from error
+    return result

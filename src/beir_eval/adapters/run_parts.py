@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.adapters.formats import RUN_FORMATS
@@ -13,9 +15,9 @@ with needs_extra("polars", "files", "reading a run file in parts"):
     import polars as pl
 
 from beir_eval.adapters.formats.text_lines import read_later_lines
-from beir_eval.adapters.formats.text_runs import TrecForm, trec_frames
-from beir_eval.core.column_names import DOC, QUERY, SCORE
-from beir_eval.core.dataframes import choose_column, to_columns
+from beir_eval.adapters.formats.text_runs import trec_frames
+from beir_eval.core.column_names import DOC, QUERY, SCORE, TAG, RowFilter, group_columns
+from beir_eval.core.dataframes import names_of_columns, to_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,8 @@ _PART_SIZE, _PART_ROWS = 1 << 22, 250_000
 #: Bytes that are read at a time to see the format of a text file, and how many of them at most: a
 #: file without a second line in these is no run that can be read in parts.
 _HEAD_SIZE, _LONGEST_HEAD = 1 << 16, 1 << 26
+#: The last bytes of a part, which hold the tag of its last line.
+_END = 1 << 12
 
 
 class Place(NamedTuple):
@@ -77,7 +81,7 @@ class RunFile:
 
     def __init__(self, path: str | Path, format: str | None = None) -> None:  # noqa: A002
         """Detect the format."""
-        self.path = as_path(path)
+        self.path, self._rows = as_path(path), RowFilter({})
         self.size = self.path.stat().st_size
         if not self.path.is_file():
             problem = "not a file, which could be read again; save the run to a file"
@@ -90,11 +94,12 @@ class RunFile:
         if self.format == "parquet" and not begins_as_parquet:
             problem = "a packed Parquet file is not read in parts; unpack it (gunzip, unzstd)"
             raise FileFormatError(self.path, problem)
-        if self.format not in STREAMED_FORMATS:
+        is_array = self.format == "jsonl" and head.lstrip().startswith(b"[")
+        if self.format not in STREAMED_FORMATS or is_array:
             problem = (
-                f"a run of format {self.format!r} is not read in parts, only those of "
-                f"{', '.join(STREAMED_FORMATS)}. Convert it: beir-eval convert run.csv run.trec; "
-                "or evaluate it in memory (--no-stream)"
+                f"{'an array' if is_array else 'a run'} of format {self.format!r} is not read in "
+                f"parts, only those of {', '.join(STREAMED_FORMATS)}. Convert it: beir-eval "
+                "convert run.csv run.trec; or evaluate it in memory (--no-stream)"
             )
             raise FileFormatError(self.path, problem)
 
@@ -110,16 +115,18 @@ class RunFile:
         """
         readers = {"trec": self._trec, "jsonl": self._jsonl, "parquet": self._parquet}
         num_rows = 0
-        for part in readers[self.format](begin):
-            num_rows += len(part.frame)
-            if len(part.frame):
-                yield part
+        with self._naming_file():
+            for part in readers[self.format](begin):
+                num_rows += len(part.frame)
+                if len(part.frame):
+                    yield part
         if not num_rows and begin == Place():
             raise FileFormatError(self.path, "there is no document in it; a run was expected")
 
     def _trec(self, begin: Place) -> Iterator[RunPart]:
         lines = line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line)
-        for part, frame in trec_frames(self.path, lines, TrecForm.from_content(self._head)):
+        for part, frame in trec_frames(self.path, lines, self._head):
+            self._rows.note(TAG, part.data[-_END:].decode(errors="replace").split()[-1:])
             yield RunPart(frame, Place(part.begin, part.first_line), part.bytes_read)
 
     def _jsonl(self, begin: Place) -> Iterator[RunPart]:
@@ -127,7 +134,9 @@ class RunFile:
 
         has_scores = begin.has_scores
         for part in line_parts(self.path, _PART_SIZE, begin=begin.offset, first_line=begin.line):
-            queries, docs, scores = read_later_lines(self.path, part, jsonl_rows)
+            queries, docs, scores = read_later_lines(
+                self.path, part, partial(jsonl_rows, rows=self._rows)
+            )
             scored = {
                 score is not None
                 for doc, score in zip(docs, scores, strict=True)
@@ -162,29 +171,43 @@ class RunFile:
     def _parquet(self, begin: Place) -> Iterator[RunPart]:
         with parquet_errors(self.path):
             scan = self._scan()
-            columns = scan.collect_schema().names()
+            no_rows = scan.limit(0).collect()
             num_rows = int(scan.select(pl.len()).collect().item())
-        needed = [self._column(columns, role) for role in (QUERY, DOC, SCORE)]
+            systems = scan.select(group_columns(tuple(no_rows.columns))).unique().collect()
+        self._rows.rows_of_frame(systems)
+        names = names_of_columns(
+            no_rows, number_role=SCORE, names={}, error_class=RunError, label="the run"
+        )
         for row in range(begin.offset, num_rows, _PART_ROWS):
             with parquet_errors(self.path):
-                frame = scan.select(needed).slice(row, _PART_ROWS).collect()
-            try:
-                checked = to_columns(
-                    frame,
-                    number_role=SCORE,
-                    names=dict(zip((QUERY, DOC, SCORE), needed, strict=True)),
-                    error_class=RunError,
-                    label="the run",
-                    first_row=row,
-                )
-            except RunError as error:
-                raise FileFormatError(self.path, str(error)) from error
+                frame = scan.select(names.values()).slice(row, _PART_ROWS).collect()
+            checked = to_columns(
+                frame,
+                number_role=SCORE,
+                names=names,
+                error_class=RunError,
+                label="the run",
+                first_row=row,
+            )
             end = min(num_rows, row + _PART_ROWS)
             yield RunPart(checked, Place(row), self.size * end // num_rows)
 
-    def _column(self, columns: list[str], role: str) -> str:
+    def refuse_systems(self) -> None:
+        """Refuse a run with several tags in what was read; for queries that come back.
+
+        Raises:
+            FileFormatError: the runs of several systems follow each other.
+        """
+        with self._naming_file():
+            self._rows.check()
+
+    @contextmanager
+    def _naming_file(self) -> Iterator[None]:
+        """Name the file in the errors of the ``with`` block."""
         try:
-            return choose_column(columns, role, None, RunError, "the run")
+            yield
+        except FileFormatError:
+            raise
         except InputError as error:
             raise FileFormatError(self.path, str(error)) from error
 

@@ -95,7 +95,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         on: what happens if a system lacks a data set, or a query of a data set:
 
             - "error": ResultError or QueryMismatchError is raised;
-            - "intersection": only what all systems have is compared.
+            - "intersection": only what all systems have is compared;
+            - "any-judgements": the same, also if results were evaluated on different judgements.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
             1,000 queries or 500 pairs. If a pair has no more than this, up to their opposites, all
             are used.
@@ -107,8 +108,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     Raises:
         ResultError: there are fewer than two systems; a system lacks a data set, with on="error";
             no data set is common to all systems; the results of a data set were evaluated with
-            different settings or on different qrels, which is noticed only in results with
-            ``fingerprint=True``; or bounds or direction of a custom measure differ.
+            different settings or on different judgements (unless ``on="any-judgements"``); or
+            bounds or direction of a custom measure differ.
         QueryMismatchError: the results of a data set have different queries, with on="error"; or
             none in common.
         NotEvaluatedError: a result does not have the measure.

@@ -65,7 +65,8 @@ class AcrossSettings:
         correction: the correction of p-values for multiple comparisons, "max-t". Not checked:
             ``compare_benchmark`` sets it.
         alpha: the level of significance of the verdicts; intervals have the confidence 1 − alpha.
-        on: what happens if a system lacks a data set or a query: "error" or "intersection".
+        on: what happens if a system lacks a data set or a query, or has other judgements: "error",
+            "intersection" or "any-judgements".
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
             1,000 queries or 500 pairs.
         rng: the seed of the random numbers.

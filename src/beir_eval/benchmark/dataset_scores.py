@@ -26,7 +26,7 @@ from beir_eval.significance import balanced, holm, sign_flip_many
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.validation import TOLERANCE, row_means
+from beir_eval.significance.validation import TOLERANCE, check_draws_suffice, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -250,6 +250,7 @@ def average_tests(
         )[0]
         keys = np.concatenate([stratum.keys for stratum in strata])
     signs = sign_vectors_for(rows.shape[1], pairs, draws=settings.draws, rng=settings.rng)
+    check_draws_suffice(signs.draws, settings.alpha)
     system, against = np.array(pairs.listed).T
     family = Family(rows, keys, system, against, weights)
     is_family = len(pairs.listed) > 1

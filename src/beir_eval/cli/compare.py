@@ -431,7 +431,7 @@ def _compare_slices(
 def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
     """Return the curve of the systems that have a step.
 
-    The baseline may be a system without a step in its name; it is left out.
+    The baseline may be a system without a step in its name; it is left out, as the curve says.
 
     Args:
         comparison: the comparison of all systems.
@@ -473,7 +473,7 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
                 "checkpoints only, such as '(\\d+)$', or leave out the other runs"
             )
         raise InputError(msg) from error
-    return checkpoint_curve(
+    curve = checkpoint_curve(
         checkpoints,
         steps,
         measures=comparison.measures,
@@ -483,6 +483,8 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         draws=settings.draws,
         rng=settings.rng,
     )
+    without_step = tuple(name for name in results if name not in checkpoints)
+    return curve.model_copy(update={"without_step": without_step})
 
 
 def _documents(comparison: Comparison, number: int) -> list[DocumentToJudge]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 import warnings
 from contextlib import contextmanager, suppress
@@ -192,7 +193,7 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
 
     Args:
         message: the message.
-        options: {argument: option}.
+        options: {argument: option}. In place of the dict of ``where`` stands its first pair.
 
     >>> with_options("choose missing='zero' or 'skip'", {"missing": "--missing"})
     'choose --missing zero or skip'
@@ -200,7 +201,14 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
     'state the level (--rel), or one (--rel 2)'
     >>> with_options("name it with deterministic=.", {"deterministic": "--deterministic"})
     'name it with --deterministic.'
+    >>> with_options("choose one with where={'tag': 'bm25'}, or", {"where": "--where"})
+    'choose one with --where tag=bm25, or'
     """
+    if option := options.get("where"):
+        pairs = re.findall(r"\bwhere=\{'([^'\\]*)': '([^'\\]*)'\}", message)
+        for name, value in pairs:
+            choice = f"where={{{name!r}: {value!r}}}"
+            message = message.replace(choice, f"{option} {shlex.quote(f'{name}={value}')}")
     for argument, option in options.items():
         # Not within a word: in an address, ``&rel=`` is a part of it.
         values = rf"(?<![^\s(]){argument}=('[\w.-]+'(?: or '[\w.-]+')*)"

@@ -51,7 +51,7 @@ def convert(  # noqa: PLR0913 - one parameter per option
     with print_errors(), opened_inputs([source]) as [source_file]:
         check_targets([source_file], [target])
         if qrels:
-            with naming_options(format="--from"), stated_columns(tables.columns) as names:
+            with naming_options(format="--from"), stated_columns(tables) as names:
                 judgements = read_qrels(source_file, format=read_as, columns=names)
             with naming_options(format="--to"):
                 write_qrels(judgements, target, format=write_as)
@@ -59,7 +59,7 @@ def convert(  # noqa: PLR0913 - one parameter per option
                 Text(f"{target}: {len(judgements.doc_ids)} judgements of {len(judgements)} queries")
             )
         else:
-            with naming_options(format="--from"), stated_columns(tables.columns) as names:
+            with naming_options(format="--from"), stated_columns(tables) as names:
                 run = read_run(source_file, format=read_as, columns=names)
             with naming_options(format="--to"):
                 write_run(run, target, format=write_as)

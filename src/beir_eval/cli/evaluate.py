@@ -25,7 +25,6 @@ from beir_eval.cli.options import (
     evaluate_files,
     measure_option,
     query_texts,
-    read_judgements,
     read_runs,
     report_settings,
     report_texts,
@@ -135,21 +134,24 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         whole = {
             "--chunk-ids": reading.chunk_ids,
             "--columns": reading.columns,
+            "--where": reading.where,
             "a file of judged spans": None if view is None else str(qrels_file),
         }
         stream = _stream_without(whole, outputs, stream=stream)
-        if stages.stages or stages.inputs:
+        if stages.stages or stages.inputs or stages.pair:
             others = {
                 **outputs.stated("csv", "tex", "parquet"),
                 "--names": names,
                 "--stream": stream or None,
                 "--judged-only": judged_only or None,
             }
+            with stated_columns(reading) as columns:
+                how = RunReading(reading.run_format, reading.chunk_ids, columns)
+                inputs = how.judgements(qrels_file, reading, files), read_runs(files, how)
             staged = read_stages(
-                read_judgements(qrels_file, reading.split, reading.qrels_format),
-                read_runs(files, RunReading(reading.run_format, reading.chunk_ids)),
+                *inputs,
                 with_rel(parse_all(measure), rel) if measure else None,
-                stages.inputs or (),
+                stages,
                 others=others,
                 policies=asdict(counting),
             )
@@ -172,16 +174,14 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
                 damaged=damaged,
             )
         else:
-            with stated_columns(reading.columns) as columns:
+            with stated_columns(reading) as columns:
+                how = RunReading(reading.run_format, reading.chunk_ids, columns, view)
                 evaluator = Evaluator(
-                    read_judgements(qrels_file, reading.split, reading.qrels_format, columns)
-                    if view is None
-                    else view.qrels,
+                    how.judgements(qrels_file, reading, files) if view is None else view.qrels,
                     measures,
                     **asdict(counting),
                     **report_settings(outputs),
                 )
-                how = RunReading(reading.run_format, reading.chunk_ids, columns, view)
                 results = evaluate_files(evaluator, files, how, damaged)
             if outputs["json"]:
                 results = _with_qrels_hash(results, evaluator.qrels)
@@ -203,7 +203,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
 
 
 def _stream_without(
-    whole: Mapping[str, str | None], outputs: Outputs, *, stream: bool | None
+    whole: Mapping[str, str | list[str] | None], outputs: Outputs, *, stream: bool | None
 ) -> bool | None:
     """Return ``--stream``, or False if an option is given that reads a run as a whole.
 

@@ -24,7 +24,6 @@ from beir_eval.cli.option_sets import InputOptions
 from beir_eval.cli.options import (
     RunReading,
     check_different_files,
-    read_judgements,
     read_runs,
     run_files,
     stated_columns,
@@ -168,13 +167,13 @@ def read_inputs(
             )
             raise InputError(msg)
         view = view_of_spans(files[0], reading)
-        with stated_columns(reading.columns) as names:
+        with stated_columns(reading) as names:
+            how = RunReading(reading.run_format, reading.chunk_ids, names, view)
             qrels = (
-                read_judgements(files[0], reading.split, reading.qrels_format, names)
+                how.judgements(files[0], reading, files[1:])
                 if view is None
                 else JudgedFolder(view.qrels, None)
             )
-            how = RunReading(reading.run_format, reading.chunk_ids, names, view)
             runs = read_runs(files[1:], how)
         return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {}, view)
     stated = {name: value for name, value in policies.items() if value is not None}
@@ -186,9 +185,9 @@ def read_inputs(
     if is_for_runs:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
-            f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --corpus, "
-            "--ranks and --overlap are for judgements and runs; saved results were evaluated "
-            "already"
+            f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --where, "
+            "--corpus, --ranks and --overlap are for judgements and runs; saved results were "
+            "evaluated already"
         )
         raise InputError(msg)
     return ComparisonInputs(None, {result.name: [result] for result in results}, {})
@@ -468,8 +467,8 @@ def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
         raise FileFormatError(path, problem)
     if reading != stated:
         msg = (
-            "--split, --format, --qrels-format, --columns and --chunk-ids are for judgements of "
-            f"documents; {path} holds spans of text"
+            "--split, --format, --qrels-format, --columns, --where and --chunk-ids are for "
+            f"judgements of documents; {path} holds spans of text"
         )
         raise InputError(msg)
     if reading.corpus is None:

@@ -16,6 +16,7 @@ import typer
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
 from beir_eval.cli.console import print_errors
 from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.saved import is_written_if_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -149,7 +150,7 @@ _EVALUATION_OPTIONS: Any = make_dataclass(
             setting(EvaluationSettings, listed.name, f"--{listed.name.replace('_', '-')}"),
         )
         for listed in fields(EvaluationSettings)
-        if listed.name != "ranks"  # the judgements decide
+        if not is_written_if_set(listed)  # the judgements and the run decide
     ],
     frozen=True,
     kw_only=True,
@@ -180,6 +181,10 @@ class ColumnOptions:
         "The names of columns in CSV, Parquet or JSON lines if they are not recognised: "
         "doc_id=docno,grade=label. The keys are query_id, doc_id, score (runs) and grade "
         "(judgements)."
+    )
+    where: list[str] | None = option(
+        "Only rows with this value, of files with this column (TREC runs: tag); repeatable.",
+        metavar="COLUMN=VALUE",
     )
 
 

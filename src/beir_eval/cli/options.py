@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,6 +16,7 @@ from beir_eval.cli.option_sets import COMMON
 from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import file_stem, name_as_text
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.run_sources.chunks import judged_documents
 from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.cli.damaged_runs import DamagedRuns
+    from beir_eval.cli.option_sets import ColumnOptions, FileOptions
     from beir_eval.cli.outputs import Outputs
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
@@ -50,16 +52,17 @@ def measure_option(help_text: str) -> Any:
 
 
 @contextmanager
-def stated_columns(option: str | None) -> Iterator[StatedColumns]:
-    """Yield the names of columns that the option ``--columns`` states, for all files to be read.
+def stated_columns(reading: ColumnOptions) -> Iterator[StatedColumns]:
+    """Yield what ``--columns`` and ``--where`` state about the columns of all files to be read.
 
     Raises:
-        SettingError: the option has another form.
-        InputError: at the end of the block, no file has a column of one of the names.
+        SettingError: an option has another form.
+        InputError: at the end of the block, no file has one of the columns.
     """
-    columns = NO_COLUMNS if option is None else StatedColumns.parse(option)
-    yield columns
-    columns.refuse_unused()
+    with naming_options(where="--where"):
+        columns = StatedColumns.parse(reading.columns, reading.where or ())
+        yield columns
+        columns.refuse_unused()
 
 
 def read_judgements(
@@ -101,7 +104,7 @@ class RunReading:
     Attributes:
         run_format: the name of their format; None detects it.
         chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
-        columns: the names of columns.
+        columns: what is stated about their columns.
         view: the judged spans, if the files hold ranked chunks; else None.
     """
 
@@ -116,10 +119,25 @@ class RunReading:
             from beir_eval.spans import Chunks  # noqa: PLC0415 - few rank chunks
 
             return self.view.run(Chunks.from_jsonl(path, self.view.texts))
-        with naming_options(format="--format"):
+        with naming_options(format="--format", where="--where"):
             return read_run(
                 path, format=self.run_format, columns=self.columns, collapse=self.chunk_ids
             )
+
+    def judgements(self, path: Path, reading: FileOptions, runs: Sequence[Path]) -> JudgedFolder:
+        """Return the judgements; with ``--chunk-ids``, those of chunks as those of documents.
+
+        Args:
+            path: the file or folder of the judgements.
+            reading: how they are read.
+            runs: the run files, read here only if judged ids have the form of a chunk's.
+        """
+        judged = read_judgements(path, reading.split, reading.qrels_format, self.columns)
+        if self.chunk_ids is None:
+            return judged
+        rankings = (ranking for run in runs for ranking in self.read(run).rankings())
+        documents = (doc_id for _, doc_ids, _ in rankings for doc_id in doc_ids)
+        return replace(judged, qrels=judged_documents(judged.qrels, self.chunk_ids, documents))
 
 
 def read_runs(paths: Sequence[Path], reading: RunReading) -> dict[str, Run]:

@@ -13,7 +13,7 @@ from beir_eval.core.files import part_of_file_name
 from beir_eval.errors import SettingError, one_line, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.run import Run
@@ -37,13 +37,18 @@ class StageOptions:
         "more.  [default: the one before]",
         metavar="STAGE=INPUT,INPUT",
     )
+    pair: str | None = option(
+        "The two stages that are the question, which are then tested alone.  [default: each stage "
+        "and its inputs]",
+        metavar="STAGE,STAGE",
+    )
 
 
 def read_stages(  # noqa: PLR0913 - one keyword a setting
     judgements: Any,
     runs: Mapping[str, Run],
     measures: Sequence[Measure] | None,
-    inputs: Iterable[str],
+    options: StageOptions,
     *,
     others: Mapping[str, object],
     policies: Mapping[str, Any],
@@ -54,7 +59,7 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
         judgements: the judgements.
         runs: {stage: its run}, in the order of documents.
         measures: the measures; None for nDCG@10.
-        inputs: the values of ``--inputs``, such as "joiner=bm25,dense".
+        options: ``--inputs`` and ``--pair``.
         others: {option: its value} of those that stages do not have; None: not given.
         policies: the settings of ``evaluate``.
 
@@ -68,8 +73,13 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
         if value is not None:
             msg = f"--stages goes with -o of .html, .json and .md; leave out {other}"
             raise SettingError(msg)
-    by_stage = dict(map(_inputs_of, inputs))
-    return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)
+    by_stage: dict[str, list[str]] = {}
+    for stage, names in map(_inputs_of, options.inputs or ()):
+        by_stage[stage] = list(dict.fromkeys([*by_stage.get(stage, ()), *names]))
+    pair = None if options.pair is None else options.pair.split(",")
+    return evaluate_stages(
+        judgements, runs, measures, inputs=by_stage or None, pair=pair, **policies
+    )
 
 
 def _inputs_of(value: str) -> tuple[str, list[str]]:

@@ -95,11 +95,11 @@ def evaluate_in_parts(  # noqa: PLR0913 - what the command was given
     from beir_eval.evaluation.streaming.judgements import Judgements  # noqa: PLC0415
     from beir_eval.evaluation.streaming.stream import evaluate_stream  # noqa: PLC0415
 
-    with naming_options(format="--qrels-format"):
+    with naming_options(format="--qrels-format", where="--where"):
         judgements = Judgements.from_path(qrels, reading.split, reading.qrels_format)
     results = []
     for path, name in zip(files, system_names(files), strict=True):
-        with damaged.noting(path), naming_options(format="--format"):
+        with damaged.noting(path), naming_options(format="--format", where="--where"):
             result = evaluate_stream(
                 judgements,
                 path,

@@ -109,7 +109,7 @@ def validate(  # noqa: PLR0913 - one parameter per option
         check_outputs(read, outputs)
         with (
             naming_options(format="--format", qrels_format="--qrels-format"),
-            stated_columns(reading.columns) as names,
+            stated_columns(reading) as names,
         ):
             validation = validate_files(
                 qrels_file,

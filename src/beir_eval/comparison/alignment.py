@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.comparison.coverage import choice_that_allows
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
@@ -21,7 +22,7 @@ from beir_eval.errors import (
     first_few,
     shown,
 )
-from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.result import EvaluationResult, check_highest_grade
 from beir_eval.evaluation.saved_results import as_result
 from beir_eval.evaluation.tables import check_same_scale, shared_measures
 from beir_eval.measures.names import names_among, registered, with_rel
@@ -216,15 +217,15 @@ def align_scores(
         results: {system: a result or a list of repeats}, or results with different names.
         measures: the measures to compare; None takes all that every result holds and that can be
             compared.
-        on: "error" or "intersection", for systems with different queries.
+        on: one of ``ON_CHOICES``, for systems with different queries or judgements.
         clusters: {query_id: label} of the clusters of related queries.
         rel: the lowest relevant grade of the measures that take one and state none.
 
     Raises:
         InputError: a query that is compared has no cluster.
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or different qrels (as far as they are known), or different bounds or
-            directions of a custom measure.
+            different settings or different judgements (unless ``on`` allows it), or different
+            bounds or directions of a custom measure.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: the results have no measure in common, or one of ``measures`` cannot be
@@ -240,6 +241,7 @@ def align_scores(
     custom_measures = _custom_scales(named_results, measure_names)
     in_order = _sort_queries([result for _, result in named_results])
     query_ids, left_out = _shared_queries(named_results, in_order, on)
+    _check_judgements(named_results, measure_names, on)
     position_arrays = iter([queries.positions_of(query_ids) for queries in in_order])
     system_arrays = []
     for repeats in systems.values():
@@ -268,7 +270,7 @@ def align_scores(
     computed_elsewhere = tuple(
         system
         for system, repeats in systems.items()
-        if any(result.settings is None for result in repeats)
+        if any(None in (result.settings, result.provenance.qrels_hash) for result in repeats)
     )
     return AlignedScores(
         tuple(systems),
@@ -356,15 +358,13 @@ def _list_repeats(value: Any) -> list[Any]:
 
 
 def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
-    """Raise ResultError if results, (system, result) each, differ in settings or qrels hashes.
+    """Raise ResultError if results, (system, result) each, were evaluated differently.
 
-    Those of scores that were computed elsewhere are not known, and not compared.
+    The settings of scores that were computed elsewhere are not known, and not compared.
     """
-    evaluated = [
-        (name, result, result.settings) for name, result in results if result.settings is not None
-    ]
-    for name, result, theirs in evaluated[1:]:
-        first_name, first, ours = evaluated[0]
+    evaluated = [(name, result.settings) for name, result in results if result.settings is not None]
+    for name, theirs in evaluated[1:]:
+        first_name, ours = evaluated[0]
         if ours != theirs:
             setting_names = [
                 field.name
@@ -377,46 +377,30 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
             )
             msg = f"{first_name!r} and {name!r} were evaluated differently: {different_values}"
             raise ResultError(msg)
-        hashes = first.provenance.qrels_sha256, result.provenance.qrels_sha256
-        if None not in hashes and hashes[0] != hashes[1]:
+
+
+def _check_judgements(
+    results: Sequence[tuple[str, EvaluationResult]], measures: Sequence[str], on: str
+) -> None:
+    """Raise ResultError if results, (system, result) each, are of different judgements.
+
+    Args:
+        results: the results; those without a hash of their judgements are not compared.
+        measures: the measures to compare.
+        on: with "any-judgements" they may differ; with "intersection" results of different queries
+            may, since the hash is of all of them.
+    """
+    hashed = [(name, result) for name, result in results if result.provenance.qrels_hash]
+    for name, result in hashed[1:]:
+        first_name, first = hashed[0]
+        needed = choice_that_allows(first, result)
+        if needed and on not in (needed, "any-judgements"):
             msg = (
                 f"{first_name!r} and {name!r} were evaluated on different qrels; evaluate both on "
-                "the same judgements"
+                "the same judgements, or compare them all the same with on='any-judgements'"
             )
             raise ResultError(msg)
-        if differing := _differing_judgements(first, result):
-            msg = (
-                f"{first_name!r} and {name!r} were evaluated on different qrels ({differing}); "
-                "evaluate both on the same judgements"
-            )
-            raise ResultError(msg)
-
-
-def _differing_judgements(first: EvaluationResult, second: EvaluationResult) -> str:
-    """Return how the judgements of two results on the same queries differ, by what was counted.
-
-    Without the hashes of the qrels this is all that is known of them; "" if nothing differs.
-    """
-    ours, theirs = first.counted, second.counted
-    if ours is None or theirs is None or ours.text or theirs.text:
-        return ""
-    counts = {
-        "highest grade": (f"{ours.max_grade:g}", f"{theirs.max_grade:g}"),
-        "grades below 0": (ours.negative_judgements, theirs.negative_judgements),
-        "queries without a relevant document": (
-            len(ours.queries_without_relevant),
-            len(theirs.queries_without_relevant),
-        ),
-    }
-    differing = [
-        f"{name}: {ours_counted} and {theirs_counted}"
-        for name, (ours_counted, theirs_counted) in counts.items()
-        if ours_counted != theirs_counted
-    ]
-    # Results on other queries differ in these too; only then are sets of all ids made.
-    if differing and set(first.query_ids) == set(second.query_ids):
-        return "; ".join(differing)
-    return ""
+        check_highest_grade(first, result, measures)
 
 
 def _measures_to_compare(
@@ -437,6 +421,8 @@ def _measures_to_compare(
             raise MeasureError(msg)
         return _with_rel_evaluated(results, names, rel)
     listed = {name for result in results for name in result.measures}
+    if rel is not None:  # this level decides, not the one that is listed
+        listed = {name for name in listed if registered(name) is None}
     chosen = names_among(listed, measures)
     for name in chosen:
         measure = registered(name)
@@ -551,7 +537,7 @@ def _shared_queries(
     Args:
         results: (system, result) of each result.
         in_order: the sorted queries of each result.
-        on: "error" or "intersection", for systems with different queries.
+        on: one of ``ON_CHOICES``.
 
     Raises:
         QueryMismatchError: there is no shared query, or with on="error" a query is not shared.

@@ -121,11 +121,14 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
-            measures. Systems are "equal" if they are shown to differ by less.
+            measures. Systems are "equal" if they are shown to differ by less. A margin of half of
+            the range of a measure or more is refused, one above a tenth of it is warned of.
         on: what to do if systems have different queries, as they may if they were evaluated with
-            missing="skip": "error" raises an error, "intersection" compares the queries that all
-            systems have.
-        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
+            missing="skip", or different judgements: "error" raises an error, "intersection"
+            compares the queries that all systems have, "any-judgements" compares these also if
+            they were judged otherwise, which is a warning of the comparison.
+        draws: how many sign vectors the sign-flip and max-t tests draw; so few that no p can reach
+            the level after the correction are refused. None: 100,000,
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
             to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
@@ -159,8 +162,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Raises:
         ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or different qrels, or different bounds or directions of a custom
-            measure. Different qrels are noticed only in results with ``fingerprint=True``.
+            different settings or different judgements (``Provenance.qrels_hash``; unless
+            ``on="any-judgements"``), or different bounds or directions of a custom measure.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: one of ``measures`` does not exist, is not a mean over queries, or measures
@@ -173,7 +176,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         MissingExtraError: scipy is not installed, and a system has random repeats.
 
     Warns:
-        BeirEvalWarning: the document ids of a system do not match those of the qrels.
+        BeirEvalWarning: the document ids of a system do not match those of the qrels, or the margin
+            is above a tenth of the range of a measure.
 
     >>> from beir_eval import evaluate
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -375,10 +379,12 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
-            measures. Systems are "equal" if they are shown to differ by less.
+            measures. Systems are "equal" if they are shown to differ by less. A margin of half of
+            the range of a measure or more is refused, one above a tenth of it is warned of.
         on: what to do if systems have scores for different queries, which only missing="skip"
             allows: "error" raises an error, "intersection" compares the queries that all have.
-        draws: how many sign vectors the sign-flip and max-t tests draw, 1 or more; None: 100,000,
+        draws: how many sign vectors the sign-flip and max-t tests draw; so few that no p can reach
+            the level after the correction are refused. None: 100,000,
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more than this, up
             to their opposites, all of them are tried and p is exact.
         rng: the random seed, a whole number from 0. Equal seeds give equal results.
@@ -456,7 +462,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     Warns:
         BeirEvalWarning: the qrels have fractional grades, and a measure without a threshold counts
             every grade above 0 as relevant; or no document that a system retrieves is judged, or
-            hardly any, and its document ids do not match those of the qrels.
+            hardly any, and its document ids do not match those of the qrels; or the margin is above
+            a tenth of the range of a measure.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
     >>> runs = {"B": {query: {"a": 1, "x": 2} for query in qrels}}

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 
+#: What is said of a result on other judgements, or on those of other queries.
+_OTHER = "evaluated on other judgements than {}: a difference may come from the judgements"
 #: How many systems are named with the length of their chunks; how much longer those of one are if
 #: ranks of chunks do not compare systems fairly.
 _MOST_LISTED, _OTHER_LENGTH = 5, 1.1
@@ -80,10 +82,16 @@ def coverage_of(
         dataset: the name of the data set, in a comparison over several.
     """
     coverage: list[SystemCoverage] = []
+    first_of: dict[str | None, str] = {}
+    for system, repeats in results.items():
+        for result in repeats:
+            first_of.setdefault(result.provenance.qrels_hash, system)
+    hashes = [known for known in first_of if known]
     for system, repeats in results.items():
         for number, result in enumerate(repeats, start=1):
             counted = result.counted
-            if counted is None or not warnings_on(result, measures):
+            is_other = result.provenance.qrels_hash in hashes[1:]
+            if counted is None or not (is_other or warnings_on(result, measures)):
                 continue
             problems = () if result.retrieval is None else result.retrieval.problems
             # What is known comes before what could not be asked.
@@ -106,12 +114,31 @@ def coverage_of(
                     unmatched_ids=counted.unmatched_ids,
                     obstacle=obstacles[0] if obstacles else None,
                     suspicions=counted.suspicions,
-                    warnings=tuple(
-                        labelled_warnings(result, label, measures=measures, dataset=dataset)
+                    warnings=(
+                        *labelled_warnings(result, label, measures=measures, dataset=dataset),
+                        *([f"{label}: {_OTHER.format(first_of[hashes[0]])}"] if is_other else []),
                     ),
                 )
             )
     return tuple(coverage)
+
+
+def choice_that_allows(first: EvaluationResult, second: EvaluationResult) -> str:
+    """Return the value of ``on`` with which two results of different judgements can be compared.
+
+    Returns:
+        "" if the judgements are equal, or their hashes not known. "intersection" if other queries
+        were judged: then nothing is known of the judgements of the shared ones. "any-judgements" if
+        the same queries were judged otherwise.
+    """
+    hashes = first.provenance.qrels_hash, second.provenance.qrels_hash
+    if None in hashes or hashes[0] == hashes[1]:
+        return ""
+    ours, theirs = (
+        {*result.query_ids, *(result.counted.queries_missing if result.counted else ())}
+        for result in (first, second)
+    )
+    return "any-judgements" if ours == theirs else "intersection"
 
 
 def ignored_queries(comparison: Comparison) -> Iterator[str]:

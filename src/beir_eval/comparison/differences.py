@@ -15,6 +15,7 @@ from beir_eval.comparison.records import (
     Difference,
     SystemMean,
     Verdict,
+    check_margin,
 )
 from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
@@ -38,7 +39,7 @@ from beir_eval.significance.repeats import (
     noise_that_undoes,
 )
 from beir_eval.significance.sign_vectors import DRAWS_OF_MANY_QUERIES, SignVectors
-from beir_eval.significance.validation import is_at_most, residuals, row_means
+from beir_eval.significance.validation import check_draws_suffice, is_at_most, residuals, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -409,10 +410,21 @@ def with_verdicts(
         p_equal: the corrected p of equality within the margin, f8[D].
         num_comparisons: over how many comparisons these are corrected; None for the pairs, or for
             the candidates that the systems were chosen from.
+
+    Raises:
+        SettingError: the margin is half of the range of the measure or more, or the draws are too
+            few for any p to reach the level.
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
     if num_comparisons is None:
         num_comparisons = max(len(tests.p), settings.chosen_from or 1)
+    check_margin(settings.margin, scores.scale.range)
+    if settings.test == "sign_flip":
+        signs = sign_vectors_for(
+            flipped.num_queries, tests.pairs, draws=settings.draws, rng=settings.rng
+        )
+        is_divided = settings.correction in ("holm", "bonferroni")
+        check_draws_suffice(signs.draws, settings.alpha / (num_comparisons if is_divided else 1))
     low, high, confidence = _shown_intervals(tests, corrected)
     num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
     margin_limit = None

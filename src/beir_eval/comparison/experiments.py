@@ -206,8 +206,8 @@ def experiment_power(
         MeasureError: a measure does not exist or no measure is named.
         InputError: fewer than two queries are judged, or the usual spreads of a measure are not
             known and ``sd`` is not given.
-        SettingError: sd is not above 0, alpha is not between 0 and ½, or power is not between alpha
-            and 1.
+        SettingError: sd is not above 0, or is above the range of a measure; alpha is not between 0
+            and ½, or power is not between alpha and 1.
         MissingExtraError: scipy is not installed.
 
     >>> qrels = {f"q{number}": {"a": 1} for number in range(100)}
@@ -286,6 +286,12 @@ def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row
     label, deviation, origin = spread
     score_range = None if measure.bounds is None else measure.bounds[1] - measure.bounds[0]
     limit = math.inf if score_range is None else score_range
+    if deviation > limit:
+        msg = (
+            f"differences of {measure} have a standard deviation of at most {limit:g}, not "
+            f"{deviation:g}: did you mean {deviation / 100:g}?"
+        )
+        raise SettingError(msg)
     detectable = minimum_detectable_difference(deviation, num_queries, alpha=alpha, power=power)
     equal_within = detectable_equality(
         deviation, num_queries, alpha=alpha, power=power, score_range=score_range

@@ -57,7 +57,6 @@ from beir_eval.significance.equivalence import NonInferiority, lower_bound, marg
 from beir_eval.significance.paired_tests import t_intervals
 from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
 from beir_eval.significance.repeats import crossed_power
-from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 
 if TYPE_CHECKING:
@@ -405,8 +404,8 @@ class _Rules(NamedTuple):
         if not is_at_most(np.array(least), self.alpha):
             return _Decision(
                 fields | {"outcome": "undecidable"},
-                f"{evidence}: with {counted}{self._draws_text()} no p is below {least:.4g}, so no "
-                f"loss could be significant at {self.alpha:g}",
+                f"{evidence}: with {counted} no p is below {least:.4g}, so no loss could be "
+                f"significant at {self.alpha:g}",
             )
         is_worse = bool(is_at_most(np.array(p), self.alpha))
         sentence = (
@@ -519,17 +518,7 @@ class _Rules(NamedTuple):
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
-        settings = self.settings
-        if settings.test == "t":
-            return 0.0
-        least = smallest_p(num_queries, alternative="less")
-        signs = SignVectors.choose(num_queries, settings.draws, settings.rng)
-        return least if signs.can_enumerate(num_queries) else max(least, 0.5 / (signs.draws + 1))
-
-    def _draws_text(self) -> str:
-        """Return how many sign vectors are drawn, if the settings state it."""
-        draws = self.settings.draws
-        return "" if draws is None else f" and draws={draws:,}"
+        return 0.0 if self.settings.test == "t" else smallest_p(num_queries, alternative="less")
 
     def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> _Decision:
         """Return the decision of a check that passes if the system is shown to lose < the margin.
@@ -863,6 +852,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     margin: float = 0.01,
     alpha: float = 0.05,
     non_inferior: bool = False,
+    on: str = "error",
     allow_missing: bool = False,
     allow_unequal_depth: bool = False,
 ) -> None:
@@ -880,6 +870,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         non_inferior: False fails only if the result is shown to be worse than the baseline. True
             passes only if the result is shown to lose less than the margin; this takes enough
             queries.
+        on: what to do if the results have different queries or judgements, as for ``compare``.
         allow_missing: whether results are compared that lack judged queries.
         allow_unequal_depth: whether results of different depths are compared on a measure that
             compares these: without a cutoff, or with one beyond the shallower.
@@ -888,9 +879,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         AssertionError: the result fails. The message has the warnings, the evidence, and up to five
             queries that lost most.
         ResultError: a file does not hold a saved result, or the results have different settings or
-            different qrels. Different qrels are noticed in results with ``fingerprint=True``, in
-            others only if the highest grade or the number of grades below 0 or of queries without a
-            relevant document differs.
+            different judgements.
         FileFormatError, OSError: a file is damaged, or cannot be read.
         QueryMismatchError: the results have different queries.
         NotEvaluatedError: a result does not hold the measure.
@@ -901,7 +890,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
             compares them, a run is empty, document ids do not match, there are too few queries
             for any loss to be significant or for the margin of ``non_inferior``, or both results
             have a score on fewer than two.
-        SettingError: ``margin`` or ``alpha`` is out of range.
+        SettingError: ``margin`` or ``alpha`` is out of range; see ``compare``.
         MissingExtraError: scipy is not installed, and repeats are compared.
 
     Warns:
@@ -923,6 +912,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         measures=measure,
         margin=margin,
         alpha=alpha,
+        on=on,
     )
     [check] = check_gate(
         comparison,

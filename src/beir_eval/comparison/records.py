@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from math import inf
+from math import inf, isnan, nan
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.errors import SettingError, check_choice, check_count
+from beir_eval.errors import SettingError, check_choice, check_count, warn_caller
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
@@ -25,10 +25,13 @@ PERMUTATION_CORRECTIONS = ("max-t",)
 INTERVALS = ("test", "t")
 #: The values of ``ComparisonSettings.repeats``: what the repeats of systems are.
 REPEATS = ("averaged", "random", "paired")
+#: Margins from and above these shares of the range of a measure are refused and warned of.
+_REFUSED_MARGIN, _LARGE_MARGIN = 0.5, 0.1
 #: Fewer clusters than this do not decide anything.
 FEWEST_CLUSTERS = 6
-#: The values of ``ComparisonSettings.on``: what to do with systems that have different queries.
-ON_CHOICES = ("error", "intersection")
+#: The values of ``ComparisonSettings.on``: what to do with systems that have different queries or
+#: judgements.
+ON_CHOICES = ("error", "intersection", "any-judgements")
 
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
@@ -45,6 +48,12 @@ Outcome = Literal["passed", "failed", "undecidable"]
 #: The ends of an interval: infinite where it is unbounded, which JSON stores as null.
 LowEnd = Annotated[float, BeforeValidator(lambda value: -inf if value is None else value)]
 HighEnd = Annotated[float, BeforeValidator(lambda value: inf if value is None else value)]
+#: A number that may be NaN, which JSON writes as null.
+FloatOrNaN = Annotated[
+    float,
+    BeforeValidator(lambda value: nan if value is None else value),
+    PlainSerializer(lambda value: None if isnan(value) else value, when_used="json"),
+]
 
 
 class PairDifference(Protocol):
@@ -80,6 +89,30 @@ def reversed_fields(pair: PairDifference) -> dict[str, Any]:
     }
 
 
+def check_margin(margin: float, score_range: float | None) -> None:
+    """Raise SettingError for a margin within which nearly all systems are; warn of a large one.
+
+    Args:
+        margin: the smallest difference that matters, in the unit of the measure.
+        score_range: the highest possible score minus the lowest; None if there is no such.
+
+    Raises:
+        SettingError: the margin is half of the range or more.
+
+    Warns:
+        BeirEvalWarning: it is above a tenth of the range.
+    """
+    if score_range is None or margin <= _LARGE_MARGIN * score_range:
+        return
+    sentence = (
+        f"a margin of {margin:g} is {margin / score_range:.0%} of the range of the measure, and "
+        f"smaller differences count as none: did you mean {max(margin, score_range) / 100:g}?"
+    )
+    if margin >= _REFUSED_MARGIN * score_range:
+        raise SettingError(sentence)
+    warn_caller(sentence)
+
+
 def store_plain_numbers(settings: object, floats: Sequence[str], whole: Sequence[str]) -> None:
     """Convert numpy's numbers in frozen settings to Python's, which JSON needs; None stays.
 
@@ -108,8 +141,9 @@ class ComparisonSettings:
         alpha: the level of the verdicts, between 0 and 1. A comparison also needs it to be below
             0.5, which its test of equality checks.
         margin: the smallest difference that matters, above 0, in the unit of the measures.
-        on: what to do with systems that have different queries: "error", or "intersection" to
-            compare the queries that all have.
+        on: what to do with systems that have different queries or judgements: "error",
+            "intersection" to compare the queries that all have, or "any-judgements" to compare
+            these also if they were judged otherwise.
         draws: how many sign vectors the sign-flip and max-t tests draw at most; None: 100,000, or
             20,000 for more than 1,000 queries or 500 pairs.
         rng: the random seed, a whole number from 0.
@@ -140,7 +174,7 @@ class ComparisonSettings:
         "interval": "The intervals of the differences.",
         "alpha": "The level of the verdicts.",
         "margin": "The smallest difference that matters.",
-        "on": "With --missing skip, if systems cover different queries.",
+        "on": "If systems have different queries or judgements.",
         "draws": "How many sign vectors the test draws.",
         "rng": "The seed of the random draws.",
         "repeats": "Whether repeats are a sample of trainings or fixed.",

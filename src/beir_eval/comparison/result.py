@@ -41,6 +41,7 @@ from beir_eval.comparison.tables import differences_table, to_latex, to_table
 from beir_eval.comparison.unjudged.tables import unjudged_notes
 from beir_eval.comparison.validation import (
     check_names,
+    check_pairs,
 )
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
@@ -189,6 +190,7 @@ class Comparison(Shown, Saved):
         custom = self.custom_measures
         check_names(self.systems, self.baseline, self.measures, custom)
         check_unique("query_ids", self.query_ids)
+        check_pairs(self)
         for repeats in self.results.values():
             for result in repeats:
                 check_result(result)

@@ -44,19 +44,25 @@ def smaller_text(difference: PairDifference, margin: float) -> str:
     return f" by less than {margin:g}{'' if is_shown else ' (estimated)'}"
 
 
-def difference_sentence(difference: Difference, margin: float, *, power: bool = True) -> str:
+def difference_sentence(
+    difference: Difference, margin: float, *, power: bool = True, p_gain: float | None = None
+) -> str:
     """Return the verdict on a difference as a sentence, with its interval and evidence.
 
     Args:
         difference: one pair on one measure.
         margin: the smallest difference that matters, in the unit of the measure.
         power: whether an undecided difference is followed by what so many queries would have shown.
+        p_gain: the one-sided p that excludes a gain of the margin or more; None if it is not known.
     """
     measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
     verdict: str = difference.verdict
     if verdict == "equal":
         verdict = f"equal within {margin:g}"
         evidence = f"p of a larger difference {p_text(difference.p_equal)}"
+    elif verdict == "undecided" and p_gain is not None:
+        verdict = f"no gain of {margin:g} or more"
+        evidence = f"one-sided p {p_text(p_gain)}"
     else:
         is_corrected = difference.p_corrected != difference.p
         evidence = f"{'corrected ' if is_corrected else ''}p {p_text(difference.p_corrected)}"

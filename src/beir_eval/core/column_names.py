@@ -1,10 +1,13 @@
-"""The names of columns and keys that tables, JSON files and votes are read by.
+"""The columns and keys that tables, JSON files and votes are read by, and the rows that count.
 
-These are the usual names, or those that the caller states (``StatedColumns``).
+Columns have their usual names, or those that the caller states (``StatedColumns``). Columns such as
+"system" tell the systems of a table apart: ``RowFilter`` keeps the rows of one.
 """
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 from beir_eval.errors import InputError, SettingError, first_few, shown
@@ -57,6 +60,15 @@ OTHER_NAMES: Mapping[str, Sequence[str]] = {
 RUN_ROLES, QRELS_ROLES = ("query_id", "doc_id", "score"), ("query_id", "doc_id", "grade")
 #: The name of a column of ranks beside scores.
 RANK_NAMES = ("rank",)
+#: The columns that tell the systems of a table apart, or parts of its data; also with ``_id`` or
+#: ``_name`` behind the word.
+GROUP_NAMES = ("system", "model", "run", "tag", "method", "split", "fold", "annotator")
+_NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?", re.IGNORECASE)
+#: What to do about a file of several systems, and about a dataframe.
+_CHOOSE_ONE = "choose one with {choice}, or write a file for each"
+FILTER_IT = "pass the rows of one, filtered by this column"
+#: The name of the last column of a TREC run.
+TAG = "tag"
 #: Columns that are called a score and rank nothing: the highest score of each query.
 _NO_SCORES = ("max_score", "min_score")
 #: What PyTerrier calls its columns of queries, row numbers of documents, and document ids.
@@ -114,31 +126,182 @@ def _usual_form(name: str) -> str:
     return name.lower().replace("-", "_").replace(" ", "_")
 
 
+@lru_cache(maxsize=64)
+def group_columns(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of a table that may tell several systems in it apart.
+
+    >>> group_columns(("qid", "docno", "score", "Run_Name"))
+    ('Run_Name',)
+    """
+    words = {name: _usual_form(name).removesuffix("_id").removesuffix("_name") for name in names}
+    return tuple(name for name, word in words.items() if word in GROUP_NAMES)
+
+
+def is_data(names: Sequence[str]) -> bool:
+    """Return whether names of columns are a row of a table without a header: some are numbers.
+
+    If a name is recognised they are a header, and so are 0, 1, 2, …, those of a dataframe without.
+
+    >>> is_data(["q1", "d1", "2.5"]), is_data(["qid", "hit", "2024"]), is_data(["0", "1", "2"])
+    (True, False, False)
+    """
+    are_default = list(names) == list(map(str, range(len(names))))
+    are_named = any(columns_of_role(names, role) for role in USUAL_NAMES)
+    return any(map(_NUMBER.fullmatch, names)) and not are_default and not are_named
+
+
+def choose_column(  # noqa: PLR0913 - what the message says
+    available: Iterable[str],
+    role: str,
+    requested: object,
+    error_class: type[InputError],
+    label: str,
+    *,
+    how_to_state: str = "state it in from_dataframe: {role}='…'",
+) -> str:
+    """Return the name of the column that has a role.
+
+    Args:
+        available: the names of all columns.
+        role: a key of ``USUAL_NAMES``.
+        requested: the name that the caller states; None recognises one by the usual names.
+        error_class: the class of the error to raise.
+        label: what messages call the frame, for example "the run".
+        how_to_state: how the caller can state the name, for messages; ``{role}`` is the role.
+
+    Raises:
+        InputError: (of class ``error_class``) a column is missing, not recognised or one of
+            several that match.
+    """
+    names = list(available)
+    if requested is not None and requested not in names:
+        msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
+        raise error_class(msg)
+    matches = [name for name in names if name == requested] or columns_of_role(names, role)
+    if len(matches) == 1:
+        return matches[0]
+    usual = ", ".join(USUAL_NAMES[role])
+    if is_data(names):
+        msg = (
+            f"{label} has no header: its columns are named {first_few(names)}, which are values. "
+            "Read the table again without a header, and name its columns"
+        )
+        raise error_class(msg)
+    if matches:
+        problem = f"several columns that could be {role}: {first_few(matches)}. Rename all but one"
+    else:
+        problem = (
+            f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}. "
+            "Rename it"
+        )
+    msg = f"{label} has {problem}, or {how_to_state.format(role=role)}"
+    raise error_class(msg)
+
+
+class RowFilter:
+    """Which rows of a table count, and the values in columns that may tell systems apart.
+
+    Args:
+        where: {column: its value in the rows that count}.
+        remedy: what to do about several systems, for messages; ``{choice}`` chooses one.
+    """
+
+    def __init__(self, where: Mapping[str, str], remedy: str = _CHOOSE_ONE) -> None:
+        """Keep the arguments."""
+        self.where, self._remedy = where, remedy
+        self._values: dict[str, dict[str, None]] = {}
+
+    def keeps(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row counts, and note its values.
+
+        Args:
+            row: {column: value}; only texts and numbers tell systems apart.
+        """
+        for name in self.where:
+            self.note(name, [row.get(name)])
+        if any(str(row.get(name)) != value for name, value in self.where.items()):
+            return False
+        for name in group_columns(tuple(row)):
+            if name not in self.where and isinstance(row[name], str | int | float):
+                self.note(name, [row[name]])
+        return True
+
+    def rows_of_frame(self, frame: Any) -> Any:
+        """Return the rows of a polars DataFrame that count.
+
+        Raises:
+            InputError: as ``check``.
+        """
+        for name, value in self.where.items():
+            texts = frame[name].cast(str)
+            self.note(name, texts.unique(maintain_order=True))
+            frame = frame.filter(texts == value)
+        for name in group_columns(tuple(frame.columns)):
+            if name not in self.where and not frame[name].dtype.is_nested():
+                self.note(name, frame[name].unique(maintain_order=True))
+        self.check()
+        return frame
+
+    def note(self, name: str, values: Iterable[object]) -> None:
+        """Note values of a column; None and an empty text are none."""
+        texts = (str(value) for value in values if value is not None and value != "")
+        self._values.setdefault(name, {}).update(dict.fromkeys(texts))
+
+    def check(self) -> None:
+        """Check the values of all rows, at the end of a table.
+
+        Raises:
+            InputError: no row has a stated value, or the rows that count have several values in a
+                column that tells systems apart.
+        """
+        for name, values in self._values.items():
+            value, listed = self.where.get(name), first_few(values)
+            if value is not None and value not in values:
+                msg = f"where= states {name}={value}, but the column {shown(name)} has {listed}"
+                raise InputError(msg)
+            if value is None and len(values) > 1:
+                choice = f"where={{{name!r}: {next(iter(values))!r}}}"
+                msg = (
+                    f"several systems, or parts of the data: the column {shown(name)} has the "
+                    f"values {listed}; {self._remedy.format(choice=choice)}. If they are one, give "
+                    "all rows the same value"
+                )
+                raise InputError(msg)
+
+
 class StatedColumns:
-    """The names of columns that a caller states, in place of those that are recognised.
+    """What a caller states about the columns of tables: their names, and which rows count.
 
     Attributes:
-        names: {role: name of its column}.
-        is_shared: whether they are for several files: a name is used for the files that have such a
-            column, and ``refuse_unused`` tells whether one has. Otherwise the file must have all.
+        names: {role: name of its column}, in place of those that are recognised.
+        where: {column: its value in the rows that count}.
+        is_shared: whether they are for several files: what is stated of a column applies to the
+            files that have it, and ``refuse_unused`` tells whether one has. Otherwise the file must
+            have all.
     """
 
     names: Mapping[str, str]
+    where: Mapping[str, str]
     is_shared: bool
 
-    def __init__(self, names: Mapping[str, str], *, is_shared: bool = False) -> None:
-        """Keep the names."""
-        self.names, self.is_shared = dict(names), is_shared
-        self._used: set[str] = set()
+    def __init__(
+        self, names: Mapping[str, str], where: Mapping[str, str] = {}, *, is_shared: bool = False
+    ) -> None:
+        """Keep the names and values."""
+        self.names, self.where, self.is_shared = dict(names), dict(where), is_shared
+        self._used: set[tuple[str, str]] = set()
         self._available: dict[str, None] = {}
 
     @classmethod
-    def read(cls, columns: Any, roles: Sequence[str], *, is_shared: bool = False) -> StatedColumns:
-        """Return what the argument ``columns`` of a reader says.
+    def read(
+        cls, columns: Any, roles: Sequence[str], where: Any = None, *, is_shared: bool = False
+    ) -> StatedColumns:
+        """Return what the arguments ``columns`` and ``where`` of a reader say.
 
         Args:
-            columns: {role: name}, None for no names, or an object of this class.
+            columns: {role: name}, None for no names, or an object of this class, which says all.
             roles: the roles that the table has.
+            where: {column: value}; None for all rows.
             is_shared: as the attribute.
 
         Raises:
@@ -148,27 +311,36 @@ class StatedColumns:
             return columns
         stated = {} if columns is None else columns
         cls._check(stated, roles)
-        return cls(stated, is_shared=is_shared)
+        values = {name: str(value) for name, value in (where or {}).items()}
+        return cls(stated, values, is_shared=is_shared)
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Return the names that an option states for several files, "doc_id=docno,grade=label".
+    def parse(cls, columns: str | None, where: Sequence[str] = ()) -> Self:
+        """Return what options state for several files.
+
+        Args:
+            columns: the names, such as "doc_id=docno,grade=label"; None for none.
+            where: a column and its value each, such as "tag=bm25".
 
         Raises:
-            SettingError: the text has another form, or a role is unknown or stated twice.
+            SettingError: a text has another form, or a role or a column is unknown or stated twice.
         """
+        values = {name: value for name, _, value in (pair.partition("=") for pair in where)}
+        if len(values) < len(where) or not all(pair.find("=") > 0 for pair in where):
+            msg = f"where= must be COLUMN=VALUE, each column once, not {first_few(where)}"
+            raise SettingError(msg)
         names: dict[str, str] = {}
-        for pair in text.split(","):
+        for pair in [] if columns is None else columns.split(","):
             role, is_pair, name = (part.strip() for part in pair.partition("="))
             if not is_pair or not name or role in names:
                 msg = (
                     "columns= must be pairs such as doc_id=docno,grade=label, each role once, not "
-                    f"{shown(text)}"
+                    f"{shown(columns)}"
                 )
                 raise SettingError(msg)
             names[role] = name
         cls._check(names, tuple(USUAL_NAMES))
-        return cls(names, is_shared=True)
+        return cls(names, values, is_shared=True)
 
     @staticmethod
     def _check(names: Mapping[Any, Any], roles: Sequence[str]) -> None:
@@ -196,28 +368,43 @@ class StatedColumns:
         if name is None:
             return None
         if name in available:
-            self._used.add(role)
+            self._used.add((role, name))
         elif self.is_shared:
             self._available.update(dict.fromkeys(available))
             return None
         return name
 
+    def rows_of(self, available: Iterable[str]) -> RowFilter:
+        """Return which rows of a table count.
+
+        Args:
+            available: the names of all columns of the table.
+        """
+        names = dict.fromkeys(available)
+        where = {name: value for name, value in self.where.items() if name in names}
+        self._used.update(where.items())
+        self._available.update(names if len(where) < len(self.where) else {})
+        return RowFilter(where)
+
     def refuse_unused(self) -> None:
-        """Check that each name was that of a column in one of the files that were read.
+        """Check that one of the files that were read has each column that is stated.
 
         Raises:
-            InputError: one was not.
+            InputError: none has.
         """
-        for role, name in self.names.items():
-            if role in self._used:
+        stated = [("columns", role, name, name) for role, name in self.names.items()]
+        stated += [("where", name, value, name) for name, value in self.where.items()]
+        for argument, key, value, name in stated:
+            if (key, value) in self._used:
                 continue
             having = (
                 f"the tables have {first_few(self._available)}"
                 if self._available
-                else f"no file is a table with a column for {role} (CSV, Parquet or JSON lines)"
+                else f"no file is a table with a column for {key} (CSV, Parquet or JSON lines)"
             )
             msg = (
-                f"columns= states {role}={name}, but no file has the column {shown(name)}: {having}"
+                f"{argument}= states {key}={value}, but no file has the column {shown(name)}: "
+                f"{having}"
             )
             raise InputError(msg)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.column_names import DOC, QUERY, USUAL_NAMES, columns_of_role
+from beir_eval.core.column_names import DOC, FILTER_IT, QUERY, RowFilter, choose_column
+from beir_eval.core.files import is_of_polars
 from beir_eval.core.ids import check_unicode
-from beir_eval.errors import InputError, MissingExtraError, first_few, needs_extra, shown
+from beir_eval.errors import InputError, MissingExtraError, needs_extra, shown
 
 with needs_extra("polars", "files", "reading a dataframe"):
     import polars as pl
@@ -43,9 +44,11 @@ def to_columns(  # noqa: PLR0913 - what is read, and what messages say
         InputError: (of class ``error_class``) the frame cannot be read, a column is missing, not
             recognised or one of several that match, an id is null, empty or neither text nor an
             integer, or a number is null, NaN, infinite or not numeric.
+        InputError: a column has the values of several systems.
         MissingExtraError: a pandas frame without pyarrow.
     """
     table = _read_frame(frame, error_class, label)
+    RowFilter({}, FILTER_IT).rows_of_frame(table)
     name_of = _names_of(table.columns, number_role, names, error_class, label)
     columns = [
         _as_ids(table[name_of[role]], role, error_class, label, first_row).alias(role)
@@ -125,56 +128,15 @@ def _read_frame(frame: Any, error_class: type[InputError], label: str) -> pl.Dat
     except ImportError as error:
         package, extra = "pyarrow", "pandas"
         raise MissingExtraError(package, extra, f"reading {label} from a pandas frame") from error
-    except Exception as error:
+    except BaseException as error:
         # polars, pyarrow, pandas and DuckDB each raise their own errors for unreadable frames.
+        if not is_of_polars(error):
+            raise
         msg = (
             f"{label} cannot be read as a dataframe: {error}. Pass the columns of query ids, "
             "document ids and numbers only, each of one type"
         )
         raise error_class(msg) from error
-
-
-def choose_column(  # noqa: PLR0913 - what the message says
-    available: Iterable[str],
-    role: str,
-    requested: object,
-    error_class: type[InputError],
-    label: str,
-    *,
-    how_to_state: str = "state it in from_dataframe: {role}='…'",
-) -> str:
-    """Return the name of the column that has a role.
-
-    Args:
-        available: the names of all columns.
-        role: a key of ``USUAL_NAMES``.
-        requested: the name that the caller states; None recognises one by the usual names.
-        error_class: the class of the error to raise.
-        label: what messages call the frame, for example "the run".
-        how_to_state: how the caller can state the name, for messages; ``{role}`` is the role.
-
-    Raises:
-        InputError: (of class ``error_class``) a column is missing, not recognised or one of
-            several that match.
-    """
-    names = list(available)
-    if requested is not None:
-        if isinstance(requested, str) and requested in names:
-            return requested
-        msg = f"{label} has no column {shown(requested)}; it has {first_few(names)}"
-        raise error_class(msg)
-    usual = ", ".join(USUAL_NAMES[role])
-    matches = columns_of_role(names, role)
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        problem = f"several columns that could be {role}: {first_few(matches)}"
-    else:
-        problem = (
-            f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}"
-        )
-    msg = f"{label} has {problem}. Rename it, or {how_to_state.format(role=role)}"
-    raise error_class(msg)
 
 
 def _as_ids(

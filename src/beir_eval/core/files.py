@@ -258,12 +258,16 @@ def parquet_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # On some damaged files polars raises PanicException, which is not an Exception.
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        if not is_of_polars(error):
             raise
         # polars 1.30 adds lines about its plan.
         reason = str(error).partition("\n")[0]
         raise FileFormatError(path, f"not a readable Parquet file ({reason})") from error
+
+
+def is_of_polars(error: BaseException) -> bool:
+    """Return whether polars may have raised an error: its PanicException is not an Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def file_sha256(path: Path) -> str:
@@ -432,7 +436,9 @@ def read_number(path: Path, line: int, label: str, text: str) -> float:
     """
     value = _number(text)
     if value is None:
-        problem = f"the {label} {shown(text)} is not a finite number"
+        has_comma = text.count(",") == 1 and is_number(text.replace(",", "."))
+        hint = ": write a decimal point, not a comma" if has_comma else ""
+        problem = f"the {label} {shown(text)} is not a finite number{hint}"
         raise FileFormatError(path, problem, line=line)
     return value
 

@@ -20,7 +20,14 @@ from beir_eval.core.rank_counting import (
     offsets_by_position,
     tied_positions,
 )
-from beir_eval.errors import DuplicateDocumentError, check_choice, check_flag, first_few, shown
+from beir_eval.errors import (
+    DuplicateDocumentError,
+    SettingError,
+    check_choice,
+    check_flag,
+    first_few,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +65,11 @@ class EvaluationSettings:
         drop_identical_ids: whether documents whose id equals that of the query are removed.
         ranks: what has a rank: "documents", or "chunks" or "characters" of text (see
             ``Spans.view``). The judgements decide; results say it only if they are not documents.
+        overlap: the share of judged text that a ranking must hold; None: each character counts, or
+            documents are judged. The run of text decides on this and the next two
+            (``Run.text_settings``).
+        copies: whether copies of a text are the same evidence: "any" or "none".
+        repeated: whether text that a ranking holds again costs ranks: "kept" or "dropped".
 
     Raises:
         SettingError: an invalid value.
@@ -71,6 +83,8 @@ class EvaluationSettings:
         "no_relevant": ("zero", "skip"),
         "duplicates": ("error", "first", "keep"),
         "ranks": ("documents", "chunks", "characters"),
+        "copies": ("any", "none"),
+        "repeated": ("kept", "dropped"),
     }
     #: Each setting in a few words, for the help of the command line.
     SUMMARIES: ClassVar[Mapping[str, str]] = {
@@ -90,6 +104,9 @@ class EvaluationSettings:
     duplicates: str = "error"
     drop_identical_ids: bool = False
     ranks: str = field(default="documents", metadata={"written": "if set"})
+    overlap: float | None = field(default=None, metadata={"written": "if set"})
+    copies: str = field(default="any", metadata={"written": "if set"})
+    repeated: str = field(default="kept", metadata={"written": "if set"})
 
     def __post_init__(self) -> None:
         """Check every value, or raise SettingError."""
@@ -97,8 +114,11 @@ class EvaluationSettings:
             value = getattr(self, listed.name)
             if listed.name in self.CHOICES:
                 check_choice(listed.name, value, self.CHOICES[listed.name])
-            else:
+            elif listed.name != "overlap":
                 check_flag(listed.name, value)
+            elif value is not None and not (hasattr(value, "__float__") and 0 < value <= 1):
+                msg = f"overlap is a share above 0 and at most 1, not {shown(value)}"
+                raise SettingError(msg)
 
 
 def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettings) -> RankingBlock:

@@ -7,6 +7,7 @@ judged documents in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import SCORE
@@ -51,8 +52,10 @@ class Run:
     Attributes:
         chunk_counts: how many entries are chunks, with ``collapse``; else None.
         stated_ranks: the ranks in the first lines of the file that was read; None if it has none.
-        text_counts: how retrieved text became ranks, if text is judged and not documents; else
+        text_counts: how chunks were found in judged text, if text is judged and not documents; else
             None.
+        text_settings: the ``EvaluationSettings`` that the run decides: by which rules retrieved
+            text became ranks; mostly none.
 
     Raises:
         SettingError: ``collapse`` is neither a separator nor a pattern with one group.
@@ -69,6 +72,7 @@ class Run:
     chunk_counts: ChunkCounts | None = None
     stated_ranks: StatedRanks | None = None
     text_counts: TextCounts | None = None
+    text_settings: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, mapping: RunMapping, *, collapse: ChunkIds | None = None) -> None:
         """Check the query ids and keep the mapping."""

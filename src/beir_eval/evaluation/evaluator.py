@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
+from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.core.relevance_matrix import relate
@@ -247,9 +248,10 @@ class Evaluator:
             values=self._score_matrix(matrix),
             skipped_values=None if skipped is None else self._score_matrix(skipped),
             counted=counted,
-            settings=self._settings,
+            settings=replace(self._settings, **run.text_settings),
             provenance=Provenance.model_construct(
                 package_version=__version__,
+                qrels_hash=hash_text(int(self.qrels.query_hashes.sum())),
                 qrels_sha256=self._qrels_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
                 conventions=self._conventions,

@@ -58,9 +58,9 @@ def ranks_sentence(result: Summary) -> str:
     if text is None or settings is None:
         return ""
     what = "each character of a span counts"
-    if text.overlap is not None:
-        what = f"a span counts once {100 * text.overlap:g}% of it is read"
-    again = "costs ranks" if text.repeated == "kept" else "is left out"
+    if settings.overlap is not None:
+        what = f"a span counts once {100 * settings.overlap:g}% of it is read"
+    again = "costs ranks" if settings.repeated == "kept" else "is left out"
     return f"ranks are {settings.ranks}: {what}, and text that a ranking holds again {again}"
 
 

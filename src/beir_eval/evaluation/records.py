@@ -71,6 +71,9 @@ class Provenance(BaseModel):
 
     Attributes:
         package_version: the version of beir-eval that made the result.
+        qrels_hash: a quick hash of the judgements that the evaluation was given, those of queries
+            that the run lacks among them (16 hex digits; see ``Qrels.query_hashes``). None for
+            scores that were computed elsewhere.
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
             ``beir-eval evaluate -o r.json`` made the result.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
@@ -81,6 +84,7 @@ class Provenance(BaseModel):
     model_config = FROZEN
 
     package_version: str
+    qrels_hash: str | None = None
     qrels_sha256: str | None = None
     run_sha256: str | None = None
     conventions: Conventions | None = None

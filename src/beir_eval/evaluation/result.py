@@ -14,6 +14,7 @@ from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.files import kind_of_json
 from beir_eval.core.ids import check_unicode
+from beir_eval.core.qrels import hash_text
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import warnings_latex
@@ -32,18 +33,18 @@ from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retri
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.summary import Summary
 from beir_eval.evaluation.validation import check_measure_names, check_result
-from beir_eval.measures import Measure, MeasureLike, parse
-from beir_eval.measures.names import registered
+from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.display.figure import Figure
+    from beir_eval.measures import Measure, MeasureLike
 
 
 class EvaluationResult(Summary, Saved):
@@ -343,10 +344,13 @@ class EvaluationResult(Summary, Saved):
 
     @property
     def per_query(self) -> dict[str, dict[str, float]]:
-        """{query_id: {measure: score}}; a new dict at every access."""
+        """{query_id: {measure: score}}; a new dict at every access.
+
+        The inner dicts also find a score by every spelling of its measure that ``parse`` reads.
+        """
         columns = self.values.array.T.tolist()
         return {
-            query_id: dict(zip(self.measures, scores, strict=True))
+            query_id: _ScoresByName(zip(self.measures, scores, strict=True))
             for query_id, scores in zip(self.query_ids, columns, strict=True)
         }
 
@@ -521,8 +525,8 @@ class EvaluationResult(Summary, Saved):
                 from ``evaluate`` or all of them of scores computed elsewhere.
 
         Returns:
-            The queries in the order of the results. Its ``provenance`` has no hashes; ``top`` is
-            None unless all results have one.
+            The queries in the order of the results. Its ``provenance`` has no SHA-256, and the sum
+            of the hashes of the judgements; ``top`` is None unless all results have one.
 
         Raises:
             ResultError: results share queries, or differ in name, measures, settings, package
@@ -539,6 +543,7 @@ class EvaluationResult(Summary, Saved):
         ]
         tops = [result.top for result in results if result.top is not None]
         retrievals = [result.retrieval for result in results if result.retrieval is not None]
+        hashes = [result.provenance.qrels_hash or "" for result in results]
         return EvaluationResult(
             name=self.name,
             measures=self.measures,
@@ -547,9 +552,10 @@ class EvaluationResult(Summary, Saved):
             skipped_values=ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
             counted=Counted.from_parts(counts) if counts else None,
             settings=self.settings,
-            # The merged result is not of one qrels file and one run file, so it has no hashes.
+            # The merged result is not of one qrels file and one run file, so it has no SHA-256.
             provenance=Provenance(
                 package_version=self.provenance.package_version,
+                qrels_hash=hash_text(sum(int(h, 16) for h in hashes)) if all(hashes) else None,
                 conventions=self.provenance.conventions,
             ),
             custom_measures=self.custom_measures,
@@ -558,6 +564,17 @@ class EvaluationResult(Summary, Saved):
             else None,
             retrieval=Retrieval.from_parts(retrievals) if retrievals else None,
         )
+
+
+class _ScoresByName(dict[str, float]):
+    """{measure: score}, which finds a score by every spelling that ``result[measure]`` takes."""
+
+    def __missing__(self, measure: MeasureLike) -> float:
+        """Return the score of a measure in another spelling, or raise KeyError."""
+        name = name_among(tuple(self), measure)
+        if name not in self:
+            raise KeyError(measure)
+        return self[name]
 
 
 def _aggregate_of(measure: Measure | None, scores: Floats) -> float:
@@ -590,10 +607,23 @@ def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
         if value != other:
             msg = f"only results with the same {field} can be merged, not {value} and {other}"
             raise ResultError(msg)
+    check_highest_grade(first, second, first.measures)
+
+
+def check_highest_grade(
+    first: EvaluationResult, second: EvaluationResult, measures: Iterable[str]
+) -> None:
+    """Raise ResultError if a measure depends on the highest grade of the qrels, and that differs.
+
+    Args:
+        first: a result.
+        second: another one.
+        measures: names of measures that both hold.
+    """
     if first.counted is None or second.counted is None:
         return
     grades = first.counted.max_grade, second.counted.max_grade
-    if grades[0] != grades[1] and any(_uses_max_grade_of_qrels(name) for name in first.measures):
+    if grades[0] != grades[1] and any(map(_uses_max_grade_of_qrels, measures)):
         msg = (
             f"ERR depends on the highest grade of the whole qrels, but these results were made "
             f"with {grades[0]:g} and {grades[1]:g}; state it: ERR(max_grade=…)"
@@ -603,9 +633,12 @@ def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
 
 def _uses_max_grade_of_qrels(name: str) -> bool:
     """Return whether a measure takes ``max_grade`` and its name does not state it."""
-    measure = parse(name)
-    parameters = dict(measure.parameters)
-    return "max_grade" in measure.definition.defaults and "max_grade" not in parameters
+    measure = registered(name)
+    return (
+        measure is not None
+        and "max_grade" in measure.definition.defaults
+        and "max_grade" not in dict(measure.parameters)
+    )
 
 
 def _check_disjoint(results: Sequence[EvaluationResult]) -> None:

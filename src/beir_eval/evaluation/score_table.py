@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from beir_eval.core.qrels import hash_text
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION, Saved
 from beir_eval.errors import MeasureError, ResultError, first_few
@@ -65,6 +66,9 @@ COUNTS = (
 #: By how much each score is higher in double precision, as ``differences_as_given`` returns it:
 #: a list as JSON, empty where none is.
 DOUBLE_PRECISION = "double_precision"
+#: The column of the hash of each query's judgements, the sum of which is the hash of all: i8,
+#: since Spark has no unsigned numbers.
+HASH = "qrels_hash"
 #: An optional column: the place of the query in the qrels, i8. Results list queries in this order;
 #: without the column, in the order of the rows.
 POSITION = "position"
@@ -137,6 +141,14 @@ class TableFacts(Saved):
             raise ResultError(msg) from error
         return facts
 
+    def provenance_of(self, total: int) -> Provenance:
+        """Return the provenance of the whole table.
+
+        Args:
+            total: the sum of the column ``qrels_hash``.
+        """
+        return self.provenance.model_copy(update={"qrels_hash": hash_text(total)})
+
 
 def judged_in_top_column(cutoff: int) -> str:
     """Return the name of the column that counts judged documents in the first ``cutoff`` ranks."""
@@ -166,9 +178,9 @@ def score_queries(
 
     Returns:
         The columns ``query_id`` (a list), each measure by its name (f8[Q], NaN if it is undefined),
-        ``retrieved`` (bool[Q]), ``COUNTS`` (i8[Q] each), ``judged_in_top_<k>`` (i8[Q]) for each
-        cutoff of the measures, and ``double_precision`` (a list). Rows are in the order of the
-        qrels.
+        ``retrieved`` (bool[Q]), ``COUNTS`` and ``qrels_hash`` (i8[Q] each), ``judged_in_top_<k>``
+        (i8[Q]) for each cutoff of the measures, and ``double_precision`` (a list). Rows are in the
+        order of the qrels.
 
     Raises:
         RunError, DuplicateDocumentError, MeasureError: as ``Evaluator.evaluate``.
@@ -192,6 +204,7 @@ def score_queries(
         **dict(zip(map(str, measures), values, strict=True)),
         RETRIEVED: ~counts.missing,
         **{name: np.asarray(getattr(counts, name), dtype=np.int64) for name in COUNTS},
+        HASH: qrels.query_hashes.view(np.int64),
         **{
             judged_in_top_column(cutoff): matrix.count(judged_rows(matrix, cutoff))
             for cutoff in cutoffs_of(measures)
@@ -214,7 +227,7 @@ def column_types(measures: Iterable[str]) -> dict[str, type]:
         QUERY_ID: str,
         **dict.fromkeys(names, float),
         RETRIEVED: bool,
-        **dict.fromkeys((*COUNTS, *map(judged_in_top_column, cutoffs)), int),
+        **dict.fromkeys((*COUNTS, HASH, *map(judged_in_top_column, cutoffs)), int),
         DOUBLE_PRECISION: str,
     }
 
@@ -256,7 +269,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         skipped_values=skipped,
         counted=rows.counted(facts, columns[DOUBLE_PRECISION]),
         settings=facts.settings,
-        provenance=facts.provenance,
+        provenance=facts.provenance_of(rows.qrels_hash),
     )
     try:
         check_result(result)
@@ -273,12 +286,14 @@ class _Rows(NamedTuple):
         values: the scores, f8[M, Q].
         counts: the counts of each query.
         judged_in_top: {cutoff: judged documents in the first ``cutoff`` ranks of all queries}.
+        qrels_hash: the sum of the hashes of the judgements.
         repeated_judgements: the judgements listed again; None if the rows do not count them.
     """
 
     values: Any
     counts: QueryCounts
     judged_in_top: dict[int, int]
+    qrels_hash: int
     repeated_judgements: int | None
 
     @classmethod
@@ -327,7 +342,7 @@ class _Rows(NamedTuple):
         }
         repeated = int(arrays[REPEATED].sum()) if REPEATED in arrays else None
         values = np.array([arrays[name] for name in facts.measures])
-        return cls(values, counts, judged_in_top, repeated)
+        return cls(values, counts, judged_in_top, int(arrays[HASH].sum()), repeated)
 
     def counted(self, facts: TableFacts, differences: Iterable[str]) -> Counted:
         """Return the counts over all queries; ``differences`` are of ``DOUBLE_PRECISION``."""
@@ -366,7 +381,8 @@ def _read_column(name: str, values: Any, kind: type, length: int) -> Any:
     if array.shape != (length,):
         msg = f"the column {name} of a score table has not {length:,} values"
         raise ResultError(msg)
-    if (kind is float and np.isinf(array).any()) or (kind is int and (array < 0).any()):
+    is_count = kind is int and name != HASH
+    if (kind is float and np.isinf(array).any()) or (is_count and (array < 0).any()):
         problem = "an infinite score" if kind is float else "a number below 0"
         msg = f"the column {name} of a score table has {problem}; evaluate again"
         raise ResultError(msg)

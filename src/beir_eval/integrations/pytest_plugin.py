@@ -46,12 +46,11 @@ class RetrievalBaseline:
         """Fail the test if a result is worse than the baseline.
 
         Args:
-            result: the new result, as ``evaluate`` returns it. Evaluate with ``fingerprint=True``,
-                so that other judgements are noticed.
+            result: the new result, as ``evaluate`` returns it.
             *measures: the measures to check, ``nDCG@10`` if there is none.
             name: tells several results of one test apart.
             **settings: those of ``assert_no_regression``: ``margin``, ``alpha``, ``non_inferior``,
-                ``allow_missing``, ``allow_unequal_depth``.
+                ``on``, ``allow_missing``, ``allow_unequal_depth``.
 
         Raises:
             AssertionError: there is no baseline, or the result is worse; the message has the

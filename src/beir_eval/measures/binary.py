@@ -257,7 +257,7 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
 @measure(
     "Success",
     bounds=(0, 1),
-    aliases="accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
+    aliases="s accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
     first_relevant=True,
     tools={
         "beir": (None, "Accuracy@{k}"),

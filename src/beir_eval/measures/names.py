@@ -30,7 +30,7 @@ from beir_eval.measures.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
 __all__ = [
     "TOOLS",
@@ -209,8 +209,11 @@ def registered(name: str) -> Measure | None:
         return None
 
 
-def name_among(names: Container[str], measure: MeasureLike) -> str:
+def name_among(names: Collection[str], measure: MeasureLike) -> str:
     """Return the name by which a result lists a measure: that of a custom one, or the canonical.
+
+    A measure that states no ``rel`` is also found where it is listed at one level only, as of
+    ``evaluate(qrels, run, ["MAP"], rel=2)``.
 
     Args:
         names: the names that the result lists; those of custom measures are not in the registry.
@@ -225,12 +228,21 @@ def name_among(names: Container[str], measure: MeasureLike) -> str:
 
     >>> name_among(["faithfulness", "nDCG@10"], "faithfulness"), name_among([], "ndcg_cut_10")
     ('faithfulness', 'nDCG@10')
+    >>> name_among(["MAP(rel=2)"], "map"), name_among(["MAP(rel=2)", "MAP(rel=3)"], "map")
+    ('MAP(rel=2)', 'MAP')
     """
-    return measure if isinstance(measure, str) and measure in names else str(parse(measure))
+    if isinstance(measure, str) and measure in names:
+        return measure
+    parsed = parse(measure)
+    if str(parsed) in names or not _lacks_rel(parsed):
+        return str(parsed)
+    levels = {dict(listed.parameters).get("rel") for listed in map(registered, names) if listed}
+    at_levels = {str(parsed(rel=level)) for level in levels - {None}}.intersection(names)
+    return at_levels.pop() if len(at_levels) == 1 else str(parsed)
 
 
 def names_among(
-    names: Container[str], measures: Iterable[MeasureLike] | MeasureLike
+    names: Collection[str], measures: Iterable[MeasureLike] | MeasureLike
 ) -> tuple[str, ...]:
     """Return the names by which a result lists measures, each once; ``name_among`` for several.
 

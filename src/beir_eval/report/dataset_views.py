@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.comparison.coverage import choice_that_allows
 from beir_eval.datasets.corpus import Corpus
 from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.evaluation.tables import shared_custom_measures, shared_measures
@@ -113,7 +114,8 @@ def view_of_results(results: Sequence[EvaluationResult]) -> DatasetView:
     if len(set(names)) < len(names):
         msg = f"results of different names were expected, not {names}"
         raise ResultError(msg)
-    if len({result.provenance.qrels_sha256 for result in results} - {None}) > 1:
+    hashed = [result for result in results if result.provenance.qrels_hash]
+    if any(choice_that_allows(hashed[0], result) == "any-judgements" for result in hashed):
         msg = f"the results {first_few(names)} were evaluated on different judgements"
         raise ResultError(msg)
     return _dataset_view("", dict(zip(names, results, strict=True)))

@@ -131,8 +131,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
             ``across`` compares a system or a data set that ``what`` does not have; or ``across`` is
             given without a benchmark.
         ResultError: two results have the same name, or the results have no measure in common,
-            different bounds or directions of a custom measure, or different judgements, which are
-            noticed only in results with ``fingerprint=True``.
+            different bounds or directions of a custom measure, or different judgements of the same
+            queries.
         MeasureError: ``measure`` does not exist (UnknownMeasureError), or its parameter or cutoff
             is impossible.
         NotEvaluatedError: ``measure`` was not evaluated in the benchmark.

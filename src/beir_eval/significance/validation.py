@@ -150,6 +150,17 @@ def check_draws(draws: Any) -> None:
         raise SettingError(msg)
 
 
+def check_draws_suffice(draws: int, level: float) -> None:
+    """Raise SettingError if no two-sided p of so many sign vectors is at most a level."""
+    needed = math.ceil(1 / (level * (1 + LEVEL_TOLERANCE))) - 1
+    if draws < needed:
+        msg = (
+            f"{draws:,} sign vectors are too few for a p of {level:.2g}, the level after the "
+            f"correction: it takes {needed:,} draws or more"
+        )
+        raise SettingError(msg)
+
+
 def check_share(setting: str, value: Any) -> None:
     """Raise SettingError unless ``value`` is between 0 and 1, both excluded."""
     if not is_number(value) or not 0 < value < 1:

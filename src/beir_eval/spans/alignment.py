@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.core.arrays import Ints
+    import numpy.typing as npt
+
+    from beir_eval.core.arrays import Ints, Mask
 
 #: How a text was found, strictest first.
 Stage: TypeAlias = Literal["stated", "exact", "white_space", "letters", "fuzzy", "lost"]
-#: Places of a text in a document that are looked at.
-_MOST_PLACES = 1000
+#: Copies of a text in a document that are looked for; places of a text that are returned, around a
+#: hint or the first ones; places of its pieces that are looked at.
+_MOST_COPIES, _MOST_PLACES, _MOST_HITS = 1000, 4, 512
 #: Letters of a piece that is looked for if the whole text is not there; how many letters pieces may
 #: stand apart from where they would; the share of pieces that must be there.
 _PIECE, _APART, _LEAST_SHARE = 12, 48, 0.5
+#: Which of the ASCII characters a stage leaves, bool[128].
+_KEPT: Mapping[str, Mask] = {
+    "white_space": np.array([not chr(code).isspace() for code in range(128)]),
+    "letters": np.array([chr(code).isalnum() for code in range(128)]),
+}
+#: An odd factor, whose powers make a number of the characters of a piece.
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Location(NamedTuple):
@@ -32,7 +43,10 @@ class Location(NamedTuple):
 
 
 class Match(NamedTuple):
-    """The places of a text in a document, and how they were found. [P]; none if it is lost."""
+    """Places of a text in a document, and how they were found; none if it is lost. [P].
+
+    Of many places they are the first ones, or those around the hint.
+    """
 
     stage: Stage
     locations: tuple[Location, ...]
@@ -72,6 +86,104 @@ class Alignment:
     unknown_documents: int = 0
 
 
+class _Form:
+    """What a stage leaves of a text: N characters.
+
+    Its pieces of 12 characters are numbers in ascending order, so that one is found in log N steps:
+    to search the text, for each of its many chunks, would take N times their number.
+
+    Args:
+        text: the characters left.
+        index: the place of each of them in the text, i8[N].
+    """
+
+    def __init__(self, text: str, index: Ints) -> None:
+        self.text, self.index = text, index
+
+    @cached_property
+    def _pieces(self) -> tuple[npt.NDArray[np.uint64], Ints]:
+        """The number of each piece, ascending, and where it begins, ascending for equal ones."""
+        numbers = _piece_numbers(self.text)
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], order
+
+    def begins_of(self, part: str, offsets: Sequence[int]) -> list[Ints]:
+        """Return where each of some pieces of a text begins, ascending.
+
+        Args:
+            part: the text.
+            offsets: where the pieces begin in it.
+        """
+        numbers, begins = self._pieces
+        wanted = _piece_numbers(part)[offsets]
+        bounds = [np.searchsorted(numbers, wanted, side).tolist() for side in ("left", "right")]
+        return [begins[first:end] for first, end in zip(*bounds, strict=True)]
+
+    def near(self, hint: float | None) -> int:
+        """Return which character is at a place of the whole text; -1 for no place."""
+        return -1 if hint is None else int(np.searchsorted(self.index, hint))
+
+    def occurrences(self, part: str, near: int) -> list[int]:
+        """Return where a text begins: the last place up to ``near``, and the next ones.
+
+        Args:
+            part: the text.
+            near: where it probably begins; -1 if that is not known.
+        """
+        offsets = [*_offsets(part), len(part) - _PIECE] if len(part) >= _PIECE else []
+        rarest, offset = min(
+            zip(self.begins_of(part, offsets), offsets, strict=True),
+            key=lambda piece: len(piece[0]),
+            default=(None, 0),
+        )
+        if rarest is None or len(rarest) > _MOST_HITS:
+            before = self.text.rfind(part, 0, near + len(part)) if near >= 0 else -1
+            return occurrences(self.text, part, start=max(before, 0), most=_MOST_PLACES)
+        starts = (rarest - offset).tolist()
+        after = bisect_right(starts, near)
+        before_it = (at for at in reversed(starts[:after]) if self._has(part, at))
+        behind_it = (at for at in starts[after:] if self._has(part, at))
+        return [*islice(before_it, 1), *islice(behind_it, _MOST_PLACES)]
+
+    def _has(self, part: str, at: int) -> bool:
+        return at >= 0 and self.text.startswith(part, at)
+
+    def pieces_around(self, part: str, diagonal: int) -> list[tuple[int, int]]:
+        """Return the most pieces of a text that stand together if it begins at about ``diagonal``.
+
+        Args:
+            part: the text.
+            diagonal: where it begins, give or take 48 characters.
+
+        Returns:
+            (where the piece stands, where it stands in the text), in ascending order.
+        """
+        hits: list[tuple[int, int]] = []
+        for offset in _offsets(part):
+            here = diagonal + offset
+            first, end = max(0, here - _APART), max(0, here + _APART + _PIECE)
+            at = self.text.find(part[offset : offset + _PIECE], first, end)
+            if at >= 0:
+                hits.append((at - offset, offset))
+        ends = sorted(at for at, _ in hits)
+        last = max(ends, key=lambda end: bisect_right(ends, end) - bisect_left(ends, end - _APART))
+        return sorted((at + offset, offset) for at, offset in hits if last - _APART <= at <= last)
+
+
+def _offsets(text: str) -> range:
+    """Return where the pieces begin that a text consists of."""
+    return range(0, len(text) - _PIECE + 1, _PIECE)
+
+
+def _piece_numbers(text: str) -> npt.NDArray[np.uint64]:
+    """Return a number for each piece of 12 characters, the same for equal ones, u8[N - 11]."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    numbers = np.zeros(max(0, len(codes) - _PIECE + 1), np.uint64)
+    for offset in range(_PIECE):
+        numbers = numbers * _FACTOR + codes[offset : offset + len(numbers)]
+    return numbers
+
+
 class Aligner:
     """The text of one document, in which other texts are found.
 
@@ -82,110 +194,132 @@ class Aligner:
     def __init__(self, text: str) -> None:
         """Keep the text; what is derived from it is computed when needed."""
         self.text = text
-        self._forms: dict[Stage, tuple[str, Ints]] = {}
+        self._forms: dict[Stage, _Form] = {}
 
     def states(self, text: str, start: int) -> bool:
         """Return whether ``text`` stands at this offset."""
         return start >= 0 and self.text.startswith(text, start)
 
-    def find(self, text: str) -> Match:
-        """Return every place of a text by the first stage that finds one.
+    def find(self, text: str, hint: float | None = None) -> Match:
+        """Return places of a text by the first stage that finds one.
 
         The exact places are followed by those at which white space differs: where a cleaner changed
         the text, a copy elsewhere may be the exact one.
 
         Args:
             text: the text; of nothing but white space it is lost.
+            hint: where it probably begins; None for the first of many places.
         """
-        if not text.strip():
+        needle = "".join(text.split())
+        if not needle:
             return LOST
-        starts = occurrences(self.text, text)
-        exact = [Location(start, start + len(text)) for start in starts]
-        begins = {start + len(text) - len(text.lstrip()) for start in starts}
-        needle, _ = _reduced(text, "white_space")
-        whole, index = self._form("white_space")
-        others = [
-            Location(int(index[at]), int(index[at + len(needle) - 1]) + 1)
-            for at in occurrences(whole, needle)
-            if int(index[at]) not in begins
-        ]
+        form, lead = self._form("white_space"), len(text) - len(text.lstrip())
+        exact: list[Location] = []
+        others: list[Location] = []
+        for at in form.occurrences(needle, form.near(None if hint is None else hint + lead)):
+            first = int(form.index[at])
+            if self.states(text, first - lead):
+                exact.append(Location(first - lead, first - lead + len(text)))
+            else:
+                others.append(Location(first, int(form.index[at + len(needle) - 1]) + 1))
         if exact or others:
             return Match("exact" if exact else "white_space", (*exact, *others))
-        letters, _ = _reduced(text, "letters")
-        whole, index = self._form("letters")
-        if letters and (starts := occurrences(whole, letters)):
-            return Match(
-                "letters", tuple(self._location(index, at, at + len(letters)) for at in starts)
-            )
-        return self._find_pieces(letters)
+        letters, form = letters_of(text), self._form("letters")
+        if letters and (starts := form.occurrences(letters, form.near(hint))):
+            return Match("letters", tuple(self._location(at, at + len(letters)) for at in starts))
+        return self._find_pieces(letters, form.near(hint))
 
-    def _location(self, index: Ints, first: int, end: int) -> Location:
-        """Return the location of characters of a reduced text, with a full stop or the like."""
+    def _location(self, first: int, end: int) -> Location:
+        """Return the location of some letters of the text, with a full stop or the like."""
+        index = self._form("letters").index
         stop = int(index[end - 1]) + 1
         while stop < len(self.text) and unicodedata.category(self.text[stop])[0] == "P":
             stop += 1
         return Location(int(index[first]), stop)
 
-    def _form(self, stage: Stage) -> tuple[str, Ints]:
-        """Return the reduced text, and the place of each of its characters in the text, i8[N]."""
+    def _form(self, stage: Stage) -> _Form:
+        """Return what a stage leaves of the text."""
         if stage not in self._forms:
-            self._forms[stage] = _reduced(self.text, stage)
+            self._forms[stage] = _Form(*_reduced(self.text, stage))
         return self._forms[stage]
 
-    def _find_pieces(self, letters: str) -> Match:
+    def _find_pieces(self, letters: str, near: int) -> Match:
         """Return the places at which most pieces of a text stand, about as far apart as in it.
 
-        What stands before the first piece and after the last one is a part as far as it is equal.
+        Its rarest pieces say where to look. What stands before the first piece and after the last
+        one is a part as far as it is equal.
+
+        Args:
+            letters: the letters of the text.
+            near: which letter of the document it probably begins at; -1 if that is not known.
         """
-        whole, index = self._form("letters")
-        offsets = range(0, len(letters) - _PIECE + 1, _PIECE)
-        hits = sorted(
-            (at - offset, at, offset)
-            for offset in offsets
-            for at in occurrences(whole, letters[offset : offset + _PIECE])
-        )
-        if not hits:
-            return LOST
-        windows: list[tuple[int, int, int]] = []
-        count_of: dict[int, int] = {}
-        first = 0
-        for last, (diagonal, _, offset) in enumerate(hits):
-            count_of[offset] = count_of.get(offset, 0) + 1
-            while hits[first][0] < diagonal - _APART:
-                count_of[hits[first][2]] -= 1
-                if not count_of[hits[first][2]]:
-                    del count_of[hits[first][2]]
-                first += 1
-            windows.append((len(count_of), first, last))
-        most = max(count for count, _, _ in windows)
-        if most < _LEAST_SHARE * len(offsets):
+        form = self._form("letters")
+        offsets = _offsets(letters)
+        by_offset = zip(offsets, form.begins_of(letters, offsets), strict=True)
+        hits: list[tuple[int, int]] = []
+        for offset, begins in sorted(by_offset, key=lambda item: len(item[1])):
+            left, here = _MOST_HITS - len(hits), int(np.searchsorted(begins, near + offset))
+            first = max(0, min(here - left // 2, len(begins) - left))
+            hits += [(at - offset, offset) for at in begins[first : first + left].tolist()]
+        densest = _densest(sorted(hits), near, len(letters) // 2)
+        runs = [form.pieces_around(letters, diagonal) for diagonal in densest]
+        most = max(map(len, runs), default=0)
+        if not most or most < _LEAST_SHARE * len(offsets):
             return LOST
         locations: list[Location] = []
-        previous = -len(letters)
-        for count, first, last in windows:
-            if count != most:
-                continue
-            by_place = sorted((at, offset) for _, at, offset in hits[first : last + 1])
-            (start, begin), (stop, end) = by_place[0], by_place[-1]
-            if start > previous + len(letters) // 2:
-                previous = start
-                backwards = whole[max(start - begin, 0) : start][::-1]
+        for pieces in runs:
+            (start, begin), (stop, end) = pieces[0], pieces[-1]
+            if len(pieces) == most:
+                backwards = form.text[max(start - begin, 0) : start][::-1]
                 start -= _num_equal(backwards, letters[:begin][::-1])
-                stop += _num_equal(whole[stop : stop + len(letters)], letters[end:])
-                locations.append(self._location(index, start, stop))
+                stop += _num_equal(form.text[stop : stop + len(letters)], letters[end:])
+                locations.append(self._location(start, stop))
         return Match("fuzzy", tuple(locations))
 
 
-def occurrences(whole: str, part: str, *, overlapping: bool = True) -> list[int]:
-    """Return where ``part`` begins in ``whole``; of what repeats, the first thousand.
+def _densest(hits: Sequence[tuple[int, int]], near: int, apart: int) -> list[int]:
+    """Return up to four diagonals at the ends of 48 letters with most pieces, the nearest first.
+
+    Args:
+        hits: (diagonal, piece), ascending: where a text would begin by where one of its pieces is.
+        near: the diagonal that they are near to.
+        apart: they are further apart than this.
+    """
+    counts: list[int] = []
+    count_of: dict[int, int] = {}
+    first = 0
+    for diagonal, piece in hits:
+        count_of[piece] = count_of.get(piece, 0) + 1
+        while hits[first][0] < diagonal - _APART:
+            count_of[hits[first][1]] -= 1
+            if not count_of[hits[first][1]]:
+                del count_of[hits[first][1]]
+            first += 1
+        counts.append(len(count_of))
+    chosen: list[int] = []
+    windows = (
+        (-count, abs(hit[0] - near), hit[0]) for count, hit in zip(counts, hits, strict=True)
+    )
+    for _, _, diagonal in sorted(windows):
+        if all(abs(diagonal - other) > apart for other in chosen):
+            chosen.append(diagonal)
+        if len(chosen) == _MOST_PLACES:
+            break
+    return chosen
+
+
+def occurrences(
+    whole: str, part: str, *, overlapping: bool = True, start: int = 0, most: int = _MOST_COPIES
+) -> list[int]:
+    """Return where ``part`` begins in ``whole``, from ``start``; of what repeats, the first ones.
 
     >>> occurrences("aaaa", "aa"), occurrences("aaaa", "aa", overlapping=False)
     ([0, 1, 2], [0, 2])
     """
     step = 1 if overlapping else len(part)
     starts: list[int] = []
-    at = whole.find(part)
-    while at >= 0 and len(starts) < _MOST_PLACES:
+    at = whole.find(part, start)
+    while at >= 0 and len(starts) < most:
         starts.append(at)
         at = whole.find(part, at + step)
     return starts
@@ -202,18 +336,17 @@ def letters_of(text: str) -> str:
 
 def _reduced(text: str, stage: Stage) -> tuple[str, Ints]:
     """Return a text without what a stage ignores, and the place of each character left, i8[N]."""
-    if stage == "white_space":
-        pieces = [(match.start(), match.group()) for match in re.finditer(r"\S+", text)]
-        locations = [np.arange(at, at + len(piece)) for at, piece in pieces]
-        index = np.concatenate(locations) if locations else np.zeros(0, np.int64)
-        return "".join(piece for _, piece in pieces), index
     if text.isascii():
-        pieces = [(match.start(), match.group()) for match in re.finditer(r"[A-Za-z0-9]+", text)]
-        locations = [np.arange(at, at + len(piece)) for at, piece in pieces]
-        index = np.concatenate(locations) if locations else np.zeros(0, np.int64)
-        return "".join(piece for _, piece in pieces).lower(), index
-    kept = list(_letters(text))
+        codes = np.frombuffer(text.encode(), np.uint8)
+        index = np.flatnonzero(_KEPT[stage][codes])
+        left = codes[index].tobytes().decode()
+        return left.lower() if stage == "letters" else left, index
+    kept = list(_letters(text) if stage == "letters" else _without_white_space(text))
     return "".join(letter for _, letter in kept), np.array([at for at, _ in kept], np.int64)
+
+
+def _without_white_space(text: str) -> Iterator[tuple[int, str]]:
+    return ((at, letter) for at, letter in enumerate(text) if not letter.isspace())
 
 
 def _letters(text: str) -> Iterator[tuple[int, str]]:

@@ -161,16 +161,18 @@ def _merge_copies(located: Sequence[GoldSpan], numbers: Sequence[Ints], same: In
         numbers: the numbers of their characters. [S]
         same: the number that each character shares with its copies, at first its own; changed.
     """
-    with_text = [
-        (span.text, own)
-        for span, own in zip(located, numbers, strict=True)
-        if span.text is not None and len(span.text) == len(own) and _is_long(span.text)
-    ]
-    with_text.sort(key=lambda item: -len(item[0]))
-    copies = [
+    first_of: dict[str, Ints] = {}
+    copies: list[tuple[Ints, Ints]] = []
+    for span, own in zip(located, numbers, strict=True):
+        if span.text is not None and len(span.text) == len(own) and _is_long(span.text):
+            first = first_of.setdefault(span.text, own)  # equal texts meet in the first of them
+            if first[0] != own[0]:
+                copies.append((own, first))
+    different = sorted(first_of.items(), key=lambda item: -len(item[0]))
+    copies += [
         (own, theirs[at : at + len(own)])
-        for index, (text, own) in enumerate(with_text)
-        for longer, theirs in with_text[:index]
+        for index, (text, own) in enumerate(different)
+        for longer, theirs in different[:index]
         if (at := longer.find(text)) >= 0 and theirs[at] != own[0]
     ]
     is_changed = bool(copies)

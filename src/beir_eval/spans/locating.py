@@ -117,10 +117,12 @@ def _locate_in(
     ends = [part.end or part.start or 0 for part in parts]
     anchors = Anchors(known, len(aligner.text), max(ends))
     for part, match in sorted(looked_for.items(), key=lambda item: item[0].start or 0):
-        counts["several_places"] += len(match.locations) > 1
+        has_several = len(match.locations) > 1
+        counts["several_places"] += has_several
         hint = None if part.start is None else anchors.true_offset(part.start)
-        location = _choose(match, hint)
-        stage: str = match.stage
+        nearby = aligner.find(part.text or "", hint) if has_several and hint is not None else match
+        location = _choose(nearby, hint)
+        stage: str = nearby.stage
         if stage == "exact" and not aligner.states(part.text or "", location.start):
             stage = "white_space"
         counts[stage] += 1

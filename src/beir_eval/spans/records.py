@@ -135,7 +135,11 @@ def read_parts(path: str | Path) -> Iterator[PartRecord]:
 
 
 def holds_spans(path: Path) -> bool:
-    """Return whether a file is one of spans: JSON lines with a document and offsets or a text."""
+    """Return whether a file is one of spans: JSON lines with a document and offsets or a text.
+
+    Raises:
+        FileFormatError: a packed file is damaged.
+    """
     try:
         for _, _, record in read_records(path):
             return bool(
@@ -143,7 +147,10 @@ def holds_spans(path: Path) -> bool:
                 and (matching_names(record, START_NAMES) or matching_names(record, TEXT_NAMES))
                 and matching_names(record, QUERY_NAMES)
             )
-    except (InputError, OSError):
+    except FileFormatError as error:
+        if error.line is None:
+            raise
+    except OSError:
         pass
     return False
 

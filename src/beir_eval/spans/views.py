@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from beir_eval.spans.projection import LocatedChunk, Projection
     from beir_eval.spans.texts import DocumentTexts
 
-#: The values of ``copies`` and of ``repeated``.
-COPIES, REPEATED = ("any", "none"), ("kept", "dropped")
 #: What encloses the gold in the text of a chunk.
 MARKS = ("\u27e6", "\u27e7")
 #: A text is shown from so many characters before its first gold.
@@ -71,11 +70,12 @@ class SpanView:
     ) -> None:
         """Check the settings and make the judgements."""
         check_choice("ranks", ranks, EvaluationSettings.CHOICES["ranks"][1:])
-        check_choice("copies", copies, COPIES)
-        check_choice("repeated", repeated, REPEATED)
-        if overlap is not None and not 0 < overlap <= 1:
-            msg = f"overlap is a share above 0 and at most 1, not {shown(overlap)}"
-            raise SettingError(msg)
+        self.text_settings: dict[str, Any] = {
+            "overlap": overlap,
+            "copies": copies,
+            "repeated": repeated,
+        }
+        EvaluationSettings(ranks=ranks, **self.text_settings)  # checks them
         if ranks == "chunks" and overlap is None:
             msg = "ranks='chunks' needs an overlap, such as .75: the share of a span that counts"
             raise SettingError(msg)
@@ -101,6 +101,9 @@ class SpanView:
             names = _CharacterIds([run for gold in self._gold.values() for run in gold.names])
             grades = np.concatenate([gold.grades for gold in self._gold.values()])
             qrels = Qrels.from_checked(self._gold, names, grades, np.array(lengths, np.int64))
+            # Millions of characters are not spelt out: those of a run and a grade count as one.
+            runs = {query_id: dict(_graded_runs(gold)) for query_id, gold in self._gold.items()}
+            qrels.query_hashes = Qrels(runs).query_hashes
         else:
             qrels = Qrels(
                 {query_id: dict(judged_spans(gold)) for query_id, gold in self._gold.items()}
@@ -117,7 +120,7 @@ class SpanView:
         """
         source = _TextSource(self, chunks, top)
         run = Run.from_source(source)
-        run.text_counts = source.text_counts()
+        run.text_counts, run.text_settings = source.text_counts(), self.text_settings
         return run
 
     def dataset(self, folder: str | Path) -> Dataset:
@@ -157,6 +160,17 @@ def judged_spans(gold: GoldText) -> Iterator[tuple[str, float]]:
     """Yield (id, grade) of each different span of a query, whole documents last."""
     for span in (*(span for span, _ in gold.spans), *gold.whole):
         yield span.name, span.grade
+
+
+def _graded_runs(gold: GoldText) -> Iterator[tuple[str, float]]:
+    """Yield (id, grade) of each run of gold characters of one grade."""
+    begin = 0
+    for doc_id, start, count in gold.names:
+        grades = gold.grades[begin : begin + count]
+        edges = [0, *(np.flatnonzero(np.diff(grades)) + 1).tolist(), count]
+        for first, end in pairwise(edges):
+            yield f"{doc_id}#{start + first}-{start + end}", float(grades[first])
+        begin += count
 
 
 class _CharacterIds(Sequence[str]):
@@ -201,11 +215,8 @@ class _TextSource:
 
     def text_counts(self) -> TextCounts:
         """How the rankings became text, for results."""
-        view, counts = self._view, asdict(self._chunks.alignment)
+        counts = asdict(self._chunks.alignment)
         return TextCounts(
-            overlap=view.overlap,
-            copies=view.copies,
-            repeated=view.repeated,
             mean_chunk=self._chunks.mean_length,
             alignment={name: count for name, count in counts.items() if count},
         )

@@ -357,6 +357,20 @@ _CODES = (
         remedy="Keep one text of each query.",
     ),
     FindingCode(
+        code="queries-without-words",
+        level="warning",
+        meaning="judged queries whose text has no letter and no digit",
+        consequence="A retriever has nothing to search for, so they score 0 or by chance.",
+        remedy="Write their texts, or remove the judgements of these queries.",
+    ),
+    FindingCode(
+        code="equal-texts-judged-differently",
+        level="warning",
+        meaning="judged queries with the same text and different judgements",
+        consequence="A system ranks alike for both, so that neither can be right for each.",
+        remedy="Keep one of them, with all its judgements, or add what tells them apart.",
+    ),
+    FindingCode(
         code="repeated-corpus-documents",
         level="error",
         meaning="a document is listed twice in the corpus",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: How many ids of a corpus are compared to find why none matches.
 _MOST_IDS = 100_000
+#: Of so many queries with one text the best ranking is searched for.
+_MOST_EQUAL_TEXTS = 10
 
 
 def check_folder(folder: str, missing: Sequence[str]) -> Iterator[Finding]:
@@ -209,6 +212,7 @@ def check_queries(
                 for query, query_texts in differing.items()
             ],
         )
+    yield from _check_query_texts(name, texts, qrels)
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
     if absent and len(absent) == len(qrels):
         reason = _reason(list(qrels.query_ids), list(islice(texts, _MOST_IDS)), "the queries")
@@ -247,3 +251,99 @@ def check_queries(
                 total=len(texts),
                 examples=map(shown, without),
             )
+
+
+def _check_query_texts(name: str, texts: Mapping[str, str], qrels: Qrels) -> Iterator[Finding]:
+    """Yield findings on judged queries without words, and on equal texts judged differently."""
+    rows_of: dict[str, list[int]] = {}
+    for row, query_id in enumerate(qrels.query_ids):
+        if query_id in texts:
+            rows_of.setdefault(_plain(texts[query_id]), []).append(row)
+    wordless = [
+        qrels.query_ids[row]
+        for text, rows in rows_of.items()
+        if not any(map(str.isalnum, text))
+        for row in rows
+    ]
+    if wordless:
+        have = "query has" if len(wordless) == 1 else "queries have"
+        yield Finding.from_code(
+            "queries-without-words",
+            name,
+            f"{len(wordless):,} judged {have} a text without a letter or digit",
+            count=len(wordless),
+            total=len(qrels),
+            examples=(f"{shown(query_id)}: {shown(texts[query_id])}" for query_id in wordless),
+        )
+    relevant = [
+        {doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0}
+        for row in range(len(qrels))
+    ]
+    differing = [
+        rows
+        for rows in rows_of.values()
+        if any(qrels.grades_of_row(row) != qrels.grades_of_row(rows[0]) for row in rows[1:])
+    ]
+    if differing:
+        # Every query by itself, then less what equal texts lose.
+        recall = sum(1 / len(docs) for docs in relevant if docs)
+        rank = float(sum(map(bool, relevant)))
+        for rows in differing:
+            group = [relevant[row] for row in rows if relevant[row]]
+            alone = sum(1 / len(docs) for docs in group), float(len(group))
+            together = _highest_recall(group), _highest_reciprocal_ranks(group)
+            recall, rank = recall - alone[0] + together[0], rank - alone[1] + together[1]
+        count = sum(map(len, differing))
+        yield Finding.from_code(
+            "equal-texts-judged-differently",
+            name,
+            f"{count:,} judged queries have the text of another one and other judgements, so that "
+            f"no system can reach more than Recall@1 {recall / len(qrels):.4f} and MRR "
+            f"{rank / len(qrels):.4f}",
+            count=count,
+            total=len(qrels),
+            examples=(", ".join(shown(qrels.query_ids[row]) for row in rows) for rows in differing),
+        )
+
+
+def _highest_recall(group: Sequence[set[str]]) -> float:
+    """Return the highest sum of Recall@1 of one ranking for queries with these relevant documents.
+
+    >>> _highest_recall([{"a"}, {"a", "b"}, {"c"}])
+    1.5
+    """
+    share_of: dict[str, float] = {}
+    for docs in group:
+        for doc in docs:
+            share_of[doc] = share_of.get(doc, 0.0) + 1 / len(docs)
+    return max(share_of.values(), default=0.0)
+
+
+def _highest_reciprocal_ranks(group: Sequence[set[str]]) -> float:
+    """Return the highest sum of 1 / rank of the first relevant document, of one ranking.
+
+    Of more than ten queries it is a bound: no document is relevant for more queries than the most
+    useful one, and so the queries of each rank are at most that many.
+
+    >>> _highest_reciprocal_ranks([{"a"}, {"b"}, {"b", "c"}])
+    2.5
+    """
+    queries_of: dict[str, set[int]] = {}
+    for query, docs in enumerate(group):
+        for doc in docs:
+            queries_of.setdefault(doc, set()).add(query)
+    answered = set(map(frozenset, queries_of.values()))
+    if len(group) > _MOST_EQUAL_TEXTS:
+        most = max(map(len, answered))
+        return float(sum(1 / (1 + query // most) for query in range(len(group))))
+
+    @cache
+    def best(open_queries: frozenset[int], rank: int) -> float:
+        gains = (
+            len(queries & open_queries) / rank + best(open_queries - queries, rank + 1)
+            for queries in answered
+            if queries & open_queries
+        )
+        return max(gains, default=0.0)
+
+    return best(frozenset(range(len(group))), 1)

@@ -59,10 +59,10 @@ class QrelsInput:
     Attributes:
         name: the file, or "qrels".
         qrels: the judgements; of those that disagree the first.
-        disagreements: {(query id, document id): its grades}.
+        disagreements: {(query id, document id): its grades}; of those by subtopic or round all.
         num_repeated: how many judgements are listed again with the same grade.
         bad_lines: the numbers of the lines that are not UTF-8.
-        iterations: the texts of the second column of TREC qrels, if judgements disagree and it
+        iterations: the texts of the second column of TREC qrels, if judgements are repeated and it
             tells all of them apart; else empty.
     """
 
@@ -322,9 +322,9 @@ def _from_columns(
     judged: dict[str, dict[str, float]] = {}
     grades_of: dict[tuple[str, str], list[float]] = {}
     for query_id, doc_id, grade in zip(*columns, strict=True):
-        first = judged.setdefault(query_id, {}).setdefault(doc_id, grade)
-        grades = grades_of.setdefault((query_id, doc_id), [first])
-        if grade not in grades:
+        judged.setdefault(query_id, {}).setdefault(doc_id, grade)
+        grades = grades_of.setdefault((query_id, doc_id), [])
+        if iterations or grade not in grades:
             grades.append(grade)
     disagreements = {key: grades for key, grades in grades_of.items() if len(grades) > 1}
     num_different = sum(map(len, grades_of.values()))

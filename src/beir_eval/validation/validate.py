@@ -42,6 +42,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
     format: str | None = None,  # noqa: A002
     qrels_format: str | None = None,
     columns: Mapping[str, str] | StatedColumns | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Validation:
     """Return everything suspicious about judgements, runs, corpus and queries.
 
@@ -67,6 +68,8 @@ def validate(  # noqa: PLR0913 - one keyword an input
             it.
         columns: the names of columns in the files of runs and judgements, as for ``read_run`` and
             ``read_qrels``; each is used for the files that have such a column.
+        where: {column: value} of the rows that count, as for these; each applies to the files that
+            have such a column.
 
     Returns:
         The findings, errors first, and the size of each input.
@@ -75,7 +78,8 @@ def validate(  # noqa: PLR0913 - one keyword an input
         FileFormatError: a file cannot be read, or a run is a folder.
         QrelsError: the judgements are empty, or an id or a grade is not valid.
         RunError: a score is not a finite number, or an id is not valid.
-        InputError: an argument has another type, or no file has a column of ``columns``.
+        InputError: an argument has another type, or no file has a column of ``columns`` or
+            ``where``.
         SettingError: ``split`` is not a name, or ``qrels`` is not a folder; an unknown format; or
             ``columns`` has another key.
         MeasureError: a measure does not exist.
@@ -87,7 +91,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
     [('constant-scores', 'error'), ('tied-scores', 'warning'), ('shallow-rankings', 'note')]
     """
     chosen: tuple[Measure, ...] = DEFAULT_MEASURES if measures is None else parse_all(measures)
-    names = StatedColumns.read(columns, tuple(USUAL_NAMES), is_shared=True)
+    names = StatedColumns.read(columns, tuple(USUAL_NAMES), where, is_shared=True)
     inputs: list[InputSummary] = []
     findings: list[Finding] = []
     with warnings.catch_warnings():

@@ -299,19 +299,18 @@ def test_a_run_that_may_have_improved_unnoticed_says_which_gain_was_too_small_to
         assert words in result.document().sentences[1].text
 
 
-def test_no_sensitivity_is_claimed_where_few_queries_differ_or_the_draws_are_too_few():
+def test_no_sensitivity_is_claimed_where_few_queries_differ():
     scores = np.tile(RNG.random(40), (3, 1))
     few_differ = scores.copy()
     few_differ[2, :9] -= 0.1
     constant = scores - 0.1 * np.arange(3)[:, None]
-    for values, draws, reason in [
-        (scores, 2_000, "a later step differs from it on 0 of 40 queries; with fewer than 10"),
-        (few_differ, 2_000, "differs from it on 0 of 40 queries"),
-        (few_differ[[0, 2]], 2_000, "differs from it on 9 of 40 queries"),
-        (constant, 2_000, "the same on every query"),
-        (plateau(400, 0.01, 5), 50, "with 50 sign vectors no p is low enough for 4 later steps"),
+    for values, reason in [
+        (scores, "a later step differs from it on 0 of 40 queries; with fewer than 10"),
+        (few_differ, "differs from it on 0 of 40 queries"),
+        (few_differ[[0, 2]], "differs from it on 9 of 40 queries"),
+        (constant, "the same on every query"),
     ]:
-        outcome = checkpoint_curve(results(values), draws=draws).outcome(MEASURE)
+        outcome = checkpoint_curve(results(values), draws=2_000).outcome(MEASURE)
         assert outcome.unbeaten.step == 100
         assert (outcome.settled, outcome.detectable) == (None, None)
         assert reason in outcome.why_not_settled
@@ -334,12 +333,14 @@ def test_a_detectable_gain_is_known_from_exactly_the_fewest_differing_queries_on
     assert f"with fewer than {fewest} it is not known" in settling.why_not_settled
 
 
-def test_the_draws_are_enough_if_the_smallest_p_is_exactly_the_level():
+def test_draws_are_refused_unless_the_smallest_p_of_a_later_step_can_be_the_level():
     settings = {"alpha": 2**-6, "num_losses": 40}
-    assert settling_after_losses(**settings, draws=63).detectable is not None  # p = 1 / (63 + 1)
-    settling = settling_after_losses(**settings, draws=62)
-    assert settling.detectable is None
-    assert settling.why_not_settled.startswith("with 62 sign vectors no p is low enough")
+    # One-sided: a sign vector and its opposite are two, so the smallest p is 1 / (2 · (31 + 1)).
+    assert settling_after_losses(**settings, draws=31).detectable is not None
+    with pytest.raises(SettingError, match=r"^30 sign .* takes 31 draws or more"):
+        settling_after_losses(**settings, draws=30)
+    with pytest.raises(SettingError, match="39 draws or more"):  # 0.5 / 40 = .05 / 4 · 2 / 2
+        checkpoint_curve(results(plateau(400, 0.01, 5)), draws=20)
 
 
 @pytest.mark.simulation

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval import BeirEvalWarning, compare, evaluate, read_qrels, read_run
 from beir_eval.comparison.slices import (
     SlicedComparison,
     by_length,
@@ -97,7 +97,8 @@ def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_corre
 
 
 def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
-    comparison = compare_slices(results(), TOPICS, baseline="s0", margin=0.22)
+    with pytest.warns(BeirEvalWarning, match="margin of 0.22 is 22%"):
+        comparison = compare_slices(results(), TOPICS, baseline="s0", margin=0.22)
     verdicts = {
         (part.label, difference.system): difference.verdict
         for part in comparison.slices
@@ -106,7 +107,8 @@ def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
     assert verdicts["one", "s1"] == "better"
     assert verdicts["two", "s1"] == "equal"
     # 20 queries show equality within .14 at best, and of four slices and pairs within .2.
-    smaller = compare_slices(results(), TOPICS, baseline="s0", margin=0.2)
+    with pytest.warns(BeirEvalWarning, match="margin of 0.2 is 20%"):
+        smaller = compare_slices(results(), TOPICS, baseline="s0", margin=0.2)
     assert smaller.slice("two").differences[0].verdict == "undecided"
 
 

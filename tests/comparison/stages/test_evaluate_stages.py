@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import evaluate
+from beir_eval import Qrels, Run, evaluate
 from beir_eval.comparison.stages import StagedResult, evaluate_stages
-from beir_eval.comparison.stages.account import places_of
+from beir_eval.comparison.stages.account import mean_and_interval, places_of
 from beir_eval.comparison.stages.graph import StageGraph
-from beir_eval.errors import InputError, MeasureError
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.errors import InputError, MeasureError, QueryMismatchError
 
 DOCUMENTS = [f"d{number}" for number in range(7)]
 QUERIES = [f"q{number}" for number in range(4)]
@@ -42,7 +43,7 @@ def pipelines(draw):
 
 def made(pipeline, measures, **options):
     qrels, runs, inputs = pipeline
-    return evaluate_stages(qrels, runs, measures, inputs=inputs, draws=50, **options)
+    return evaluate_stages(qrels, runs, measures, inputs=inputs, draws=400, **options)
 
 
 MEASURES = ["nDCG@3", "Recall@2", "MAP", "MRR", "Precision@2", "ERR@3"]
@@ -65,6 +66,76 @@ def test_the_account_adds_up_exactly_and_no_loss_is_below_zero(pipeline):
             assert staged.best[measure] <= 1 + 1e-12
 
 
+#: Documents of which two have the id of a query.
+WITH_QUERIES = [*DOCUMENTS[:5], *QUERIES[:2]]
+
+
+@st.composite
+def graphs_with_policies(draw):
+    """Return qrels, runs by stage with ties, copies and missing queries, inputs, and policies."""
+    grades = st.dictionaries(st.sampled_from(WITH_QUERIES), st.integers(-1, 3), min_size=1)
+    queries = QUERIES[: draw(st.integers(1, 4))]
+    qrels = {query: draw(grades) for query in queries}
+    policies = {
+        name: draw(st.sampled_from(values))
+        for name, values in EvaluationSettings.CHOICES.items()
+        if name not in ("ranks", "copies", "repeated", "duplicates")
+    }
+    policies["drop_identical_ids"] = draw(st.booleans())
+    policies["duplicates"] = draw(st.sampled_from(["first", "keep"]))
+    entries = st.lists(st.tuples(st.sampled_from(WITH_QUERIES), st.integers(0, 3)), max_size=9)
+    names = [f"s{number}" for number in range(draw(st.integers(2, 5)))]
+    runs = {}
+    for name in names:
+        rows = [
+            (query, document, float(score))
+            for query in queries
+            if draw(st.integers(0, 3))
+            for document, score in draw(entries)
+        ]
+        runs[name] = Run.from_columns(*zip(*(rows or [(queries[0], "d0", 1.0)]), strict=True))
+    inputs = {
+        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
+        for index, name in enumerate(names)
+        if index
+    }
+    return qrels, runs, inputs, policies
+
+
+@settings(deadline=None)
+@given(graphs_with_policies())
+def test_under_every_policy_the_account_adds_up_to_the_result_of_evaluate(case):
+    qrels, runs, inputs, policies = case
+    have = [{*run.query_ids} for run in runs.values()]
+    compared = [query for query in qrels if all(query in queries for queries in have)]
+    is_skipped = policies["missing"] == "skip"
+    least = {"zero": 0, "skip": 1, "error": len(qrels)}[policies["missing"]]
+    if len(compared) < least:
+        with pytest.raises(QueryMismatchError):
+            evaluate_stages(qrels, runs, MEASURES, inputs=inputs, **policies)
+        return
+    staged = evaluate_stages(qrels, runs, MEASURES, inputs=inputs, **policies)
+    judged = Qrels(qrels).select(compared) if is_skipped else qrels
+    assert [*staged.left_out] == [query for query in qrels if is_skipped and query not in compared]
+    for name, run in runs.items():
+        alone = evaluate(judged, run, MEASURES, name=name, **policies)
+        assert name != staged.last or staged.result == alone
+        for measure in staged.measures:
+            stage = staged.stage(name)
+            assert stage.means[measure] == pytest.approx(alone[measure], abs=1e-9, nan_ok=True)
+            assert not stage.means[measure] > stage.ceilings[measure] + 1e-9
+    for measure in staged.measures:
+        losses = [loss for loss in staged.losses if loss.measure == measure]
+        total = math.fsum(loss.loss for loss in losses)
+        assert staged.result[measure] + total == pytest.approx(
+            staged.best[measure], abs=1e-9, nan_ok=True
+        )
+        assert not any(loss.loss < 0 or loss.high < loss.loss for loss in losses)
+        assert staged.kept[measure] + sum(loss.documents for loss in losses) == staged.num_relevant
+    loaded = StagedResult.model_validate_json(staged.model_dump_json())
+    assert loaded.to_markdown() == staged.to_markdown()
+
+
 @settings(deadline=None)
 @given(pipelines())
 def test_every_relevant_document_is_in_one_place(pipeline):
@@ -80,23 +151,6 @@ def test_every_relevant_document_is_in_one_place(pipeline):
     ]
     [loss] = [loss for loss in staged.losses if loss.reason == "never"]
     assert loss.documents == len(never)
-
-
-@settings(deadline=None)
-@given(pipelines())
-def test_the_last_stage_has_the_result_of_evaluate(pipeline):
-    qrels, runs, _ = pipeline
-    staged = made(pipeline, MEASURES)
-    last = list(runs)[-1]
-    assert staged.last == last
-    alone = evaluate(qrels, runs[last], MEASURES, name=last)
-    assert staged.result == alone
-    for name, run in runs.items():
-        skipped = evaluate(qrels, run, MEASURES, missing="skip")
-        for measure in staged.measures:
-            assert staged.stage(name).means[measure] == pytest.approx(
-                skipped[measure], abs=1e-12, nan_ok=True
-            )
 
 
 @pytest.mark.slow
@@ -190,19 +244,143 @@ def test_verdicts_and_seconds_say_which_stage_is_worth_it():
     assert str(chain).count("it adds 10.6 ms a query") == 1
 
 
-def test_a_stage_that_did_not_run_for_a_query_is_not_an_empty_ranking():
+def test_a_query_that_a_stage_did_not_answer_is_an_empty_ranking():
     qrels = {f"q{number}": {"a": 1} for number in range(20)}
     routed = {query: ranking for query, ranking in ranked_at(1).items() if int(query[1:]) < 12}
     inputs = {"routed": "bm25", "last": ["routed", "bm25"]}
     runs = {"bm25": ranked_at(2), "routed": routed, "last": ranked_at(1)}
     staged = evaluate_stages(qrels, runs, "MRR", inputs=inputs)
     stage = staged.stage("routed")
-    assert (stage.num_queries, stage.means["MRR"]) == (12, 1.0)
-    [pair] = [
-        pair for pair in staged.differences if (pair.system, pair.against) == ("routed", "bm25")
-    ]
-    assert (pair.num_queries, pair.difference) == (12, 0.5)
-    assert "over the 12 queries for which both ran" in str(staged)
+    assert (stage.num_queries, stage.means["MRR"], stage.ceilings["MRR"]) == (12, 12 / 20, 12 / 20)
+    pair = staged.differences[0]
+    assert (pair.system, pair.against, pair.num_queries) == ("routed", "bm25", 20)
+    assert pair.difference == pytest.approx(12 / 20 - 1 / 2, abs=1e-12)
+    [warning] = staged.warnings()
+    assert "of 20 queries, those without a ranking count as empty ones" in warning
+    assert "routed 8" in warning
+
+
+def test_what_the_last_stage_did_not_answer_was_dropped_there():
+    qrels = {f"q{number}": {"a": 1} for number in range(8)}
+    last = {f"q{number}": {"a": 1.0} for number in range(5)}
+    runs = {"first": ranked_at(2, 8), "last": last}
+    staged = evaluate_stages(qrels, runs, "MRR")
+    losses = {loss.reason: loss.loss for loss in staged.losses}
+    assert (staged.result["MRR"], losses) == (5 / 8, {"order": 0, "dropped": 3 / 8, "never": 0})
+    skipped = evaluate_stages(qrels, runs, "MRR", missing="skip")
+    assert (skipped.result["MRR"], skipped.stage("first").means["MRR"]) == (1.0, 0.5)
+    assert skipped.left_out == ("q5", "q6", "q7")
+    assert "3 of 8 judged queries are left out" in skipped.warnings()[0]
+    for qrels in ({"q1": {"a": 1}}, {"q9": {"a": 0}, "q1": {"a": 1}}):
+        staged = evaluate_stages(qrels, runs, "MRR", missing="skip", no_relevant="skip")
+        assert "no verdicts: fewer than two queries have a score" in str(staged)
+    other = {"first": {"q1": {"a": 1.0}}, "last": {"q2": {"a": 1.0}}}
+    with pytest.raises(QueryMismatchError, match="no judged query is in all stages"):
+        evaluate_stages({"q1": {"a": 1}, "q2": {"a": 1}}, other, "MRR", missing="skip")
+
+
+def test_documents_that_are_their_query_are_dropped_everywhere():
+    qrels = {f"q{number}": {f"q{number}": 1, "a": 1} for number in range(3)}
+    run = {query: {query: 3.0, "x": 2.0, "a": 1.0} for query in qrels}
+    staged = evaluate_stages(
+        qrels, {"first": run, "last": run}, "Recall@2", drop_identical_ids=True
+    )
+    assert (staged.num_relevant, staged.kept["Recall@2"]) == (3, 3)
+    assert staged.stage("last").documents == 2
+    assert staged.ranks == {query: {"a": (2, 2)} for query in qrels}
+    # A document that no ranking may keep is still judged: the best possible is half of the recall.
+    assert staged.best["Recall@2"] == staged.stage("first").ceilings["Recall@2"] == 1 / 2
+    assert {loss.loss for loss in staged.losses} == {0}
+
+
+def test_ranks_are_those_of_the_policies_whatever_the_order_of_the_file():
+    qrels = {f"q{number}": {"a": 1} for number in range(3)}
+    run = {query: {"x": 1.0, "a": 2.0} for query in qrels}
+    by_score = evaluate_stages(qrels, {"first": run, "last": run}, "MRR")
+    as_given = evaluate_stages(qrels, {"first": run, "last": run}, "MRR", order="given")
+    assert (by_score.ranks["q0"]["a"], as_given.ranks["q0"]["a"]) == ((1, 1), (2, 2))
+    assert (as_given.result["MRR"], as_given.stage("last").ceilings["MRR"]) == (0.5, 1.0)
+
+
+def test_a_loss_of_0_has_what_so_few_queries_do_not_exclude():
+    mean, low, high = mean_and_interval(np.zeros(150), 0.05, 1.0)
+    # A share x of all queries that lose everything is in none of 150 with probability (1 - x)^150.
+    assert (mean, low, high) == (0.0, 0.0, pytest.approx(1 - 0.025 ** (1 / 150), rel=1e-9))
+    assert mean_and_interval(np.zeros(150), 0.05, math.inf)[2] == math.inf
+    assert mean_and_interval(np.full(1, 0.5), 0.05, 1.0) == (0.5, 0.0, 1.0)
+    assert mean_and_interval(np.array([1.0] + [0.0] * 29), 0.05, 1.0)[2] > 0.05 + 1 / 30
+    qrels = {f"q{number}": {"a": 1} for number in range(150)}
+    same = {"first": ranked_at(1, 150), "last": ranked_at(1, 150)}
+    text = str(evaluate_stages(qrels, same, "MRR"))
+    for reason in ("wrong order", "dropped at last", "never retrieved"):
+        assert f"{reason} 0.0000 (at most 0.0243)" in text
+    assert "at most" not in str(evaluate_stages(qrels, same, "DCG@10")).splitlines()[0]
+
+
+def paired(first, last, **options):
+    """Return the stages of runs that have these reciprocal ranks, and the text of the verdict."""
+    qrels = {f"q{number}": {"a": 1} for number in range(len(first))}
+    runs = {
+        name: {
+            query: {"a": 1.0} | {f"x{number}": 2.0 for number in range(round(1 / score) - 1)}
+            for query, score in zip(qrels, scores, strict=True)
+        }
+        for name, scores in {"first": first, "last": last}.items()
+    }
+    staged = evaluate_stages(qrels, runs, "MRR", **options)
+    [verdict] = [line for line in str(staged).splitlines() if line.startswith("last vs first")]
+    return staged, verdict
+
+
+def test_a_stage_can_go_if_it_is_worse_or_shown_to_gain_less_than_the_margin():
+    staged, verdict = paired([1.0] * 40, [0.5] * 20 + [1.0] * 20)
+    assert staged.differences[0].verdict == "worse"
+    assert verdict.endswith("; last can go")
+    # .99^400 is .018: no share of .01 or more of all queries gains everything.
+    staged, verdict = paired([1.0] * 400, [1.0] * 400)
+    assert staged.p_gains[0] == pytest.approx(0.99**400, rel=0.01)
+    assert "equal within 0.01" in verdict
+    assert verdict.endswith("; last can go")
+    # Of ten queries two lose: nothing is shown.
+    staged, verdict = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8)
+    assert staged.differences[0].verdict == "undecided"
+    assert "can go" not in verdict
+    assert "10 queries are too few to call systems equal within 0.01" in verdict
+
+
+def test_that_a_stage_is_not_needed_is_tested_on_one_side():
+    # The first run cannot be improved: a loss of five queries shows that nothing is gained.
+    staged, verdict = paired([1.0] * 400, [0.5] * 5 + [1.0] * 395)
+    assert staged.differences[0].verdict == "undecided"
+    assert staged.differences[0].p_equal > 0.05 > staged.p_gains[0]
+    assert "no gain of 0.01 or more, one-sided p" in verdict
+    assert "undecided" not in verdict
+    assert verdict.endswith("; last can go")
+
+
+def test_a_stage_before_the_last_is_never_said_to_go():
+    qrels = {f"q{number}": {"a": 1} for number in range(40)}
+    runs = {"bm25": ranked_at(1, 40), "joiner": ranked_at(3, 40), "ranker": ranked_at(2, 40)}
+    text = str(evaluate_stages(qrels, runs, "MRR"))
+    by_pair = {line.partition(":")[0]: line for line in text.splitlines()}
+    assert "worse" in by_pair["joiner vs bm25"]
+    assert "can go" not in by_pair["joiner vs bm25"]
+    assert "can go" not in by_pair["ranker vs joiner"]
+    assert by_pair["ranker vs bm25"].endswith("; bm25 alone is enough")
+
+
+def test_the_pair_in_question_is_tested_alone():
+    qrels = {f"q{number}": {"a": 1} for number in range(20)}
+    runs = {"bm25": ranked_at(4), "dense": ranked_at(2), "ranker": ranked_at(1)}
+    runs["ranker"] = {**runs["ranker"], **{f"q{n}": runs["bm25"]["q0"] for n in range(5)}}
+    inputs = {"ranker": ["bm25", "dense"]}
+    family = evaluate_stages(qrels, runs, "MRR", inputs=inputs)
+    alone = evaluate_stages(qrels, runs, "MRR", inputs=inputs, pair=("ranker", "dense"))
+    [pair] = alone.differences
+    [among] = [pair for pair in family.differences if pair.against == "dense"]
+    assert (pair.system, pair.against, pair.p) == ("ranker", "dense", among.p)
+    assert pair.p_corrected == pair.p
+    assert family.losses == alone.losses
 
 
 def test_saved_stages_are_loaded_as_they_were(tmp_path):
@@ -221,6 +399,9 @@ def test_saved_stages_are_loaded_as_they_were(tmp_path):
         ({"inputs": {"first": "last"}}, "'last' is the last stage, but an input of 'first'"),
         ({"inputs": {"first": "middle", "middle": "first"}}, "stages in a circle"),
         ({"seconds": {"absent": 1.0}}, "seconds: there is no stage 'absent'"),
+        ({"pair": ("last", "absent")}, "pair: two different stages were expected"),
+        ({"pair": ("last", "last")}, "pair: two different stages were expected"),
+        ({"pair": ("last",)}, "pair: two different stages were expected"),
     ],
 )
 def test_names_that_are_no_stage_and_circles_are_refused(options, words):
@@ -248,3 +429,9 @@ def test_a_measure_of_judged_documents_that_are_not_relevant_is_refused(measure)
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
     with pytest.raises(MeasureError, match="depends on judged documents that are not relevant"):
         evaluate_stages({"q": {"d": 1}}, runs, measure)
+
+
+def test_a_measure_that_is_no_mean_is_refused():
+    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
+    with pytest.raises(MeasureError, match="is no mean over queries"):
+        evaluate_stages({"q": {"d": 1}}, runs, "gm_map")

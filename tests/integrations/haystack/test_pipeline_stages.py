@@ -208,7 +208,9 @@ def router(store, conditions):
     return pipeline
 
 
-def test_a_stage_behind_a_router_is_judged_over_the_queries_that_it_ran_for(folder, store):
+def test_a_stage_behind_a_router_has_empty_rankings_for_the_queries_it_did_not_run_for(
+    folder, store
+):
     conditions = {word: f"{{{{query.startswith('{word}')}}}}" for word in ("oven", "pump")}
     result = staged(router(store, conditions), folder)
     assert {stage.name: stage.num_queries for stage in result.stages} == {
@@ -216,7 +218,10 @@ def test_a_stage_behind_a_router_is_judged_over_the_queries_that_it_ran_for(fold
         "pump": 4,
         "join": 8,
     }
-    assert "over the 4 queries for which both ran" in str(result)
+    assert "oven 4, pump 4" in result.warnings()[0]
+    assert {pair.num_queries for pair in result.differences} == {8}
+    [alone] = staged(router(store, conditions), folder, pair=("join", "oven")).differences
+    assert (alone.system, alone.against) == ("join", "oven")
 
 
 def test_a_stage_that_never_ran_is_named(folder, store):

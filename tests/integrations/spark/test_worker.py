@@ -10,6 +10,7 @@ pa = pytest.importorskip("pyarrow")
 
 from beir_eval import Qrels, Run, __version__, evaluate  # noqa: E402
 from beir_eval.core import EvaluationSettings  # noqa: E402
+from beir_eval.core.qrels import hash_text  # noqa: E402
 from beir_eval.core.relevance_matrix import relate  # noqa: E402
 from beir_eval.errors import BeirEvalError  # noqa: E402
 from beir_eval.integrations.spark import worker  # noqa: E402
@@ -249,3 +250,10 @@ def test_an_id_that_is_not_utf_8_is_refused(side, column, name):
         message = error_of(call)
         assert message.startswith(f"{side}: an id in the column {name!r} is not valid UTF-8")
         assert r"b'a\xffb'" in message
+
+
+@pytest.mark.parametrize("size", [7, 1_000])
+def test_the_hashes_of_the_rows_add_up_to_that_of_the_judgements(size):
+    parts = list(evaluate_batches(plan(), batches(size)))
+    total = sum(number for part in parts for number in part["qrels_hash"].to_pylist())
+    assert hash_text(total) == evaluate(QRELS, RUN, "MRR").provenance.qrels_hash

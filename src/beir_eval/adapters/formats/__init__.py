@@ -14,6 +14,7 @@ like choose the format.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 QUERY_KEYS = (*QUERY_NAMES, "_id", "id")
 #: A file with one line that is longer than this (bytes) is taken for a whole run, not for a record.
 LONGEST_RECORD = 1 << 24
-_TREC_QRELS_COLUMNS, _TREC_RUN_COLUMNS = 4, 6
+_TREC_QRELS_COLUMNS, _TREC_RUN_COLUMNS, _BEIR_COLUMNS = 4, 6, 3
 #: The smallest number of columns of comma-separated values: query, document and a number.
 _CSV_COLUMNS = 3
 
@@ -75,6 +76,7 @@ class Format:
             writers of judgements check ids themselves.
         keeps_empty: whether a written run keeps queries without documents.
         has_columns: whether the columns have names: then the reader also takes ``StatedColumns``.
+        has_tag: whether the last column is the tag: then the reader takes these too.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Format:
     check_id: Callable[[str], object] = encode_utf8
     keeps_empty: bool = False
     has_columns: bool = False
+    has_tag: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +187,20 @@ def load(origin: str, purpose: str) -> Callable[..., Any]:
     return function
 
 
-def _has_columns(*numbers: int, or_by_tabs: bool = False) -> Callable[[FileContent, bytes], bool]:
+def _has_columns(*numbers: int) -> Callable[[FileContent, bytes], bool]:
     """Return a function for ``Format.detect``: whether a line has one of these numbers of columns.
 
     Args:
-        numbers: numbers of columns.
-        or_by_tabs: columns are separated by white space; also accept a line whose columns have one
-            of these numbers if it is split at tabs only.
+        numbers: numbers of columns, which are separated by white space.
     """
+    return lambda _content, line: len(line.split()) in numbers
 
-    def has_columns(_content: FileContent, line: bytes) -> bool:
-        by_tabs = or_by_tabs and len(line.split(b"\t")) in numbers
-        return by_tabs or len(line.split()) in numbers
 
-    return has_columns
+def _is_beir(_content: FileContent, line: bytes) -> bool:
+    """Return whether a line has three columns, by white space or by tabs only, or two words."""
+    return len(line.split()) in (_BEIR_COLUMNS - 1, _BEIR_COLUMNS) or (
+        len(line.split(b"\t")) == _BEIR_COLUMNS
+    )
 
 
 def _is_trec_run(_content: FileContent, line: bytes) -> bool:
@@ -213,7 +216,7 @@ def _is_trec_and_beir(line: bytes) -> bool:
     columns, by_tabs = line.split(), line.split(b"\t")
     return (
         len(columns) == _TREC_QRELS_COLUMNS
-        and len(by_tabs) == _TREC_QRELS_COLUMNS - 1
+        and len(by_tabs) == _BEIR_COLUMNS
         and (columns[1] == b"Q0" or columns[1].isdigit())
     )
 
@@ -231,7 +234,9 @@ def _is_json(_content: FileContent, line: bytes) -> bool:
 
 
 def _is_jsonl(content: FileContent, line: bytes) -> bool:
-    """Return whether the first line is a complete object: the first record, or the only one."""
+    """Return whether the first line is a record, or the content is an array of records."""
+    if re.match(rb"\s*\[\s*\{", content.head.removeprefix(BYTE_ORDER_MARK)):
+        return True
     if not _is_json(content, line):
         return False
     line, _, other_lines = content.data().removeprefix(BYTE_ORDER_MARK).strip().partition(b"\n")
@@ -285,6 +290,7 @@ RUN_FORMATS = FormatTable(
             "trec_run_writer:write_trec",
             _TREC_ENDINGS,
             check_id=trec_word,
+            has_tag=True,
         ),
         Format("msmarco", _has_columns(3, 4), (".tsv",), "text_runs:read_msmarco"),
         Format(
@@ -336,7 +342,7 @@ QRELS_FORMATS = FormatTable(
         ),
         Format(
             "beir",
-            _has_columns(3, or_by_tabs=True),
+            _is_beir,
             (".tsv",),
             "text_qrels:read_beir",
             "text_qrels:write_beir",
@@ -370,8 +376,8 @@ QRELS_FORMATS = FormatTable(
     ),
     example="'q1 0 d1 1' or 'q1<tab>d1<tab>1'",
     columns=(
-        "4 (TREC: query, iteration, document, grade) or 3 (BEIR: query, document, grade, separated "
-        "by tabs), or CSV with the header query_id,doc_id,grade"
+        "4 (TREC: query, iteration, document, grade), 3 (BEIR: query, document, grade, separated "
+        "by tabs) or 2 (query, document), or CSV with the header query_id,doc_id,grade"
     ),
     hash_ids=True,
     is_ambiguous=_is_trec_and_beir,

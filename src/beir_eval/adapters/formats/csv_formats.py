@@ -1,6 +1,6 @@
 """Readers of runs and judgements as values below a header, and writers with commas.
 
-Commas, semicolons or tabs separate the values that are read.
+Commas, semicolons, tabs or blanks separate the values that are read.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from beir_eval.adapters.formats.text_qrels import grade_text
 from beir_eval.core.column_names import (
     NO_COLUMNS,
     RANK_NAMES,
-    USUAL_NAMES,
-    columns_of_role,
+    choose_column,
+    group_columns,
+    is_data,
     matching_names,
 )
-from beir_eval.core.files import is_number, read_number
+from beir_eval.core.files import read_number
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import FileFormatError, InputError, RunError, first_few, shown
+from beir_eval.errors import FileFormatError, InputError, RunError, first_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
-    from beir_eval.core.column_names import StatedColumns
+    from beir_eval.core.column_names import RowFilter, StatedColumns
     from beir_eval.core.files import FileContent
 
 
@@ -51,8 +52,9 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "csv": a header, then a document per line.
 
     Raises:
-        FileFormatError: the header lacks a column, a line has another number of columns, an id is
-            empty, a score is not a finite number, or there is no document.
+        FileFormatError: there is no header, it lacks a column, a line has another number of
+            columns, an id is empty, a score is not a finite number, or there is no document.
+        InputError: the rows are those of several systems.
     """
     queries, docs, scores = _read_columns(content, "score", columns)
     if is_beir_header(first_line_of(content)[1]) and all(map(_may_be_grade, scores)):
@@ -70,8 +72,9 @@ def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qre
     Without a column that may hold grades, each has grade 1.
 
     Raises:
-        FileFormatError: the header lacks a column, a line has another number of columns, an id is
-            empty, a grade is not a finite number, or there is no judgement.
+        FileFormatError: there is no header, it lacks a column, a line has another number of
+            columns, an id is empty, a grade is not a finite number, or there is no judgement.
+        InputError: the rows are those of several systems, or parts of the data.
         QrelsError: a document is judged twice with different grades.
     """
     return Qrels.from_columns(*_read_columns(content, "grade", columns))
@@ -89,7 +92,7 @@ def rows_with_ranks(
     if len(ranks) != 1:
         return
     query, score = (_index_of(names, role, columns) for role in ("query_id", "score"))
-    with suppress(FileFormatError):
+    with suppress(InputError):
         for number, row in rows:
             yield (
                 row[query],
@@ -143,6 +146,8 @@ def _read_columns(
         FileFormatError: as ``read_run``.
     """
     number, names, rows = _read_header(content, columns)
+    if is_data(names):
+        raise _no_header_error(content, names)
     roles = ("query_id", "doc_id", role)
     try:
         query, doc = (_index_of(names, role, columns) for role in roles[:2])
@@ -167,34 +172,51 @@ def _read_columns(
             raise FileFormatError(content.path, "an id is empty", line=number)
         queries.append(row[query])
         docs.append(row[doc])
-        values.append(1.0 if value is None else _number(content, number, role, row[value]))
+        values.append(1.0 if value is None else read_number(content.path, number, role, row[value]))
     if not queries:
         raise FileFormatError(content.path, "there is no line below the header")
+    if names[query] in queries or names[doc] in docs:
+        raise _no_header_error(content, names)
     return queries, docs, values
+
+
+def _no_header_error(content: FileContent, names: Sequence[str]) -> FileFormatError:
+    """Return the error of a first line that is a row of the table."""
+    problem = (
+        f"no header: {first_few(names)} are values, not the names of columns; add a line above "
+        "that names them, such as query_id,doc_id,score"
+    )
+    return FileFormatError(content.path, problem, line=first_line_of(content)[0])
 
 
 def _read_header(
     content: FileContent, columns: StatedColumns
 ) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the number of the header's line, the names of the columns, and the rows below it."""
+    """Return the number of the header's line, the names of the columns, and the rows that count.
+
+    After the last row, they raise InputError if they are those of several systems.
+    """
     line = first_line_of(content)[1]
     delimiter = header_delimiter(line, columns) or max(
-        DELIMITERS, key=lambda mark: line.count(mark.encode())
+        DELIMITERS[:-1], key=lambda mark: line.count(mark.encode())
     )
     rows = _rows(content, delimiter)
     number, header = next(rows, (1, [""]))
-    return number, [name.strip(ASCII_BLANKS) for name in header], rows
+    names = [name.strip(ASCII_BLANKS) for name in header]
+    chosen = columns.rows_of(names)
+    if chosen.where or group_columns(tuple(names)):
+        rows = _chosen_rows(rows, names, chosen)
+    return number, names, rows
 
 
-def _number(content: FileContent, line: int, role: str, text: str) -> float:
-    """Return the number of a cell; the error says so if a comma is its decimal point."""
-    try:
-        return read_number(content.path, line, role, text)
-    except FileFormatError as error:
-        if text.count(",") != 1 or not is_number(text.replace(",", ".")):
-            raise
-        problem = f"{error.problem}: write a decimal point, not a comma"
-        raise FileFormatError(content.path, problem, line=line) from error
+def _chosen_rows(
+    rows: Iterator[tuple[int, list[str]]], names: Sequence[str], chosen: RowFilter
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that count, and those of another length, which are refused."""
+    for number, row in rows:
+        if len(row) != len(names) or chosen.keeps(dict(zip(names, row, strict=True))):
+            yield number, row
+    chosen.check()
 
 
 def _may_be_grade(number: float) -> bool:
@@ -223,7 +245,7 @@ def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]
             if len(row) > 1 or "".join(row).strip(ASCII_BLANKS):
                 yield num_above + reader.line_num, row
     except csv.Error as error:
-        kind = {",": "comma", ";": "semicolon", "\t": "tab"}[delimiter]
+        kind = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"}[delimiter]
         problem = f"not {kind}-separated values: {error}"
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
 
@@ -239,24 +261,6 @@ def _index_of(names: Sequence[str], role: str, columns: StatedColumns) -> int:
     Raises:
         InputError: no column, or several, have the stated name or one of the usual names.
     """
-    stated = columns.name_of(role, names)
-    if stated is None:
-        matches = columns_of_role(names, role)
-    else:
-        matches = [name for name in names if name == stated]
-        if not matches:
-            msg = f"there is no column {shown(stated)} among {first_few(names)}"
-            raise InputError(msg)
-    if len(matches) == 1:
-        return names.index(matches[0])
-    if matches:
-        msg = (
-            f"several columns could be {role}: {first_few(matches)}; rename all but one, or name "
-            f"one with columns= as {role}"
-        )
-    else:
-        msg = (
-            f"no column is recognisably {role} (one of {', '.join(USUAL_NAMES[role])}) among "
-            f"{first_few(names)}; name it with columns= as {role}"
-        )
-    raise InputError(msg)
+    stated, how = columns.name_of(role, names), "name it with columns= as {role}"
+    name = choose_column(names, role, stated, InputError, "the table", how_to_state=how)
+    return names.index(name)

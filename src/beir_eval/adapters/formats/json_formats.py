@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
@@ -24,13 +25,13 @@ from beir_eval.core.ids import id_text, repeated_ids
 from beir_eval.core.qrels import Qrels, check_listed_ids, refuse_columns
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
-from beir_eval.errors import FileFormatError, RunError, first_few, shown
+from beir_eval.errors import FileFormatError, InputError, RunError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
-    from beir_eval.core.column_names import StatedColumns
+    from beir_eval.core.column_names import RowFilter, StatedColumns
     from beir_eval.core.files import FileContent
 
 #: Keys under which a record lists its documents.
@@ -45,7 +46,9 @@ _DOC_LIST_NAMES = (
     "doc_ids",
 )
 #: Keys under which a record of judgements lists relevant documents.
-_RELEVANT_LIST_NAMES = ("docs", "documents", "doc_ids")
+_RELEVANT_LIST_NAMES = ("docs", "documents", "doc_ids", "relevant_docs", "answer_pids")
+#: The key of the judgements in a data set of LlamaIndex, beside those of its texts.
+_LLAMA_INDEX, _LLAMA_INDEX_TEXTS = "relevant_docs", {"queries", "corpus"}
 #: Keys under which a record lists the scores of these documents.
 _SCORE_LIST_NAMES = ("scores", "doc_scores")
 #: Keys under which a record may list numbers of documents, so that these are not without grades.
@@ -78,8 +81,9 @@ class _RepeatedKeys(NamedTuple):
 def read_json_run(content: FileContent) -> Run:
     """Return the run of a file of format "json": ``{query_id: {doc_id: score}}``.
 
-    The predictions of MTEB are read too, if they are those of a single split, and an answer of
-    Elasticsearch's ``_rank_eval``.
+    In place of an object, a query may have a list of ids, best first, or of objects with id and
+    score. The predictions of MTEB are read too, if they are those of a single split, and an answer
+    of Elasticsearch's ``_rank_eval``.
 
     Raises:
         FileFormatError: the content is not JSON, has another shape, or holds several runs.
@@ -120,8 +124,11 @@ def read_mteb_runs(content: FileContent) -> dict[str, Run]:
 def read_jsonl_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "jsonl": on each line a query with its documents, or one.
 
+    The objects of the lines may also be the entries of an array.
+
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
+        InputError: the rows are those of several systems.
     """
     return _run_from_rankings(content, _jsonl_rankings(content, columns))
 
@@ -129,30 +136,41 @@ def read_jsonl_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) ->
 def rows_with_ranks(
     content: FileContent, columns: StatedColumns = NO_COLUMNS
 ) -> Iterator[tuple[str, str, float]]:
-    """Yield (query, rank, score) of the lines of a valid run, each a document with its rank."""
-    for line, record in _read_records(content):
-        ranks = matching_names(record, RANK_NAMES)
-        if len(ranks) != 1:
-            return
-        _, query, pairs = _ranking_of(content, line, record, columns)
-        for _, score in pairs:
-            if score is not None:
-                yield str(query), str(record[ranks[0]]), float(score)
+    """Yield (query, rank, score) of the lines of a valid run, each a document with its rank.
+
+    The content may be the first lines of the file: an array that goes on behind them has none.
+    """
+    with suppress(InputError):
+        for line, record in _read_records(content, columns):
+            ranks = matching_names(record, RANK_NAMES)
+            if len(ranks) != 1:
+                return
+            _, query, pairs = _ranking_of(content, line, record, columns)
+            for _, score in pairs:
+                if score is not None:
+                    yield str(query), str(record[ranks[0]]), float(score)
 
 
-def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[float | None]]:
+def jsonl_rows(
+    content: FileContent, rows: RowFilter
+) -> tuple[list[str], list[str | None], list[float | None]]:
     """Return query, document and score of the rows of some lines of a file of format "jsonl".
 
     A query with an empty ranking has one row, without a document. Scores are None if there are
     none.
 
+    Args:
+        content: the lines.
+        rows: keeps the values of this and further lines that tell systems apart.
+
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
+        InputError: the rows are those of several systems.
     """
     queries: list[str] = []
     docs: list[str | None] = []
     scores: list[float | None] = []
-    for line, query, documents in _jsonl_rankings(content, NO_COLUMNS):
+    for line, query, documents in _jsonl_rankings(content, NO_COLUMNS, rows):
         query_id = _read_id(content, line, query)
         pairs: Sequence[tuple[str | None, float | None]] = documents or [(None, None)]
         queries += [query_id] * len(pairs)
@@ -164,7 +182,8 @@ def jsonl_rows(content: FileContent) -> tuple[list[str], list[str | None], list[
 def read_json_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "json": ``{query_id: {doc_id: grade}}``.
 
-    A list of ids in place of an object has documents of grade 1.
+    A list of ids in place of an object has documents of grade 1. In a data set of LlamaIndex,
+    ``relevant_docs`` are the judgements.
 
     Raises:
         FileFormatError: the content is not JSON, or has another shape.
@@ -172,9 +191,11 @@ def read_json_qrels(content: FileContent) -> Qrels:
             no ids, or the lists are the columns of a table.
     """
     parsed = _parse(content, content.text(), None)
+    if isinstance(parsed, dict) and parsed.keys() >= {_LLAMA_INDEX, *_LLAMA_INDEX_TEXTS}:
+        parsed = parsed[_LLAMA_INDEX]
     judgements = (
         (line, query, doc, grade)
-        for line, query, pairs in _nested_objects(content, _with_grades(content, parsed), "grade")
+        for line, query, pairs in _nested_objects(content, parsed, "grade")
         for doc, grade in pairs
     )
     return _qrels_from_judgements(content, judgements)
@@ -183,10 +204,12 @@ def read_json_qrels(content: FileContent) -> Qrels:
 def read_jsonl_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
     """Return the qrels of a file of format "jsonl": ``{"query_id", "doc_id", "grade"}`` per line.
 
-    A line may also list relevant documents, ``{"query_id", "docs"}``, each of grade 1.
+    A line may also list relevant documents, ``{"query_id", "docs"}``, each of grade 1. The objects
+    of the lines may also be the entries of an array.
 
     Raises:
         FileFormatError: a line is not JSON, or has another shape.
+        InputError: the rows are those of several systems, or parts of the data.
         QrelsError: a document is judged twice with different grades.
     """
     return _qrels_from_judgements(content, _jsonl_judgements(content, columns))
@@ -290,8 +313,6 @@ def _json_run(content: FileContent, parsed: object) -> Run:
 
 def _json_rankings(content: FileContent, parsed: object) -> Iterator[_Ranking]:
     for line, query, pairs in _nested_objects(content, parsed, "score"):
-        if any(score is None for _, score in pairs):
-            raise FileFormatError(content.path, f"a score for query {shown(query)} is null")
         yield line, query, _read_pairs(content, line, query, pairs)
 
 
@@ -300,10 +321,17 @@ def _nested_objects(
 ) -> Iterator[tuple[int | None, str, Sequence[tuple[str, Any]]]]:
     """Yield (None, query id, (doc_id, number) pairs) from ``{query_id: {doc_id: number}}``.
 
+    In place of the inner objects there may be lists of documents: those of runs without numbers
+    have None, and relevant documents have grade 1.
+
     Args:
         content: the file.
         parsed: its value.
         number_name: "score" or "grade", for error messages.
+
+    Raises:
+        FileFormatError: it is a saved record, or has another shape.
+        QrelsError: a list has entries that are no ids, or the lists are the columns of a table.
     """
     shape = f"{{query_id: {{doc_id: {number_name}}}}}"
     if isinstance(parsed, _RepeatedKeys):
@@ -311,42 +339,25 @@ def _nested_objects(
         raise FileFormatError(content.path, f"the query {shown(query_id)} is listed twice")
     if not isinstance(parsed, dict):
         _refuse_shape(content, parsed, f"expected {shape}, found {_json_type(parsed)}")
+    if any(isinstance(documents, list) for documents in parsed.values()):
+        if parsed.keys() >= _MTEB_RESULT or kind_of_json(parsed)[0]:
+            _refuse_shape(content, parsed, "")
+        refuse_columns(parsed)
     for query, documents in parsed.items():
-        if isinstance(documents, _RepeatedKeys):
-            yield None, query, documents.pairs
-        elif isinstance(documents, dict):
-            yield None, query, list(documents.items())
+        if isinstance(documents, list) and number_name == "score":
+            yield None, query, _document_pairs(content, None, documents, None)
+        elif isinstance(documents, list):
+            check_listed_ids(query, documents)
+            yield None, query, [(doc, 1) for doc in documents]
+        elif isinstance(documents, _RepeatedKeys | dict):
+            pairs = documents.items() if isinstance(documents, dict) else documents.pairs
+            if any(number is None for _, number in pairs):
+                problem = f"a {number_name} for query {shown(query)} is null"
+                raise FileFormatError(content.path, problem)
+            yield None, query, list(pairs)
         else:
             problem = f"expected {shape}, found {_json_type(documents)} for {shown(query)}"
             _refuse_shape(content, parsed, problem)
-
-
-def _with_grades(content: FileContent, parsed: Any) -> Any:
-    """Return parsed JSON of judgements with the grade 1 for each id of a list; else unchanged.
-
-    Raises:
-        FileFormatError: it is a saved record.
-        QrelsError: a list has entries that are no ids, or the lists are the columns of a table.
-    """
-    if not isinstance(parsed, dict) or not any(isinstance(ids, list) for ids in parsed.values()):
-        return parsed
-    if parsed.keys() >= _MTEB_RESULT or kind_of_json(parsed)[0]:
-        _refuse_shape(content, parsed, "")
-    refuse_columns(parsed)
-    return {
-        query: _graded(query, judged) if isinstance(judged, list) else judged
-        for query, judged in parsed.items()
-    }
-
-
-def _graded(query: str, ids: list[Any]) -> _RepeatedKeys:
-    """Return (id, 1) of each id of a list, which may list one twice.
-
-    Raises:
-        QrelsError: an entry is a list or an object.
-    """
-    check_listed_ids(query, ids)
-    return _RepeatedKeys([(doc, 1) for doc in ids])
 
 
 def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoReturn:
@@ -370,20 +381,22 @@ def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoRetur
     raise FileFormatError(content.path, f"JSON of another shape: {problem}")
 
 
-# Files with an object on each line
+# Files with an object on each line, or an array of them
 
 
-def _jsonl_rankings(content: FileContent, columns: StatedColumns) -> Iterator[_Ranking]:
+def _jsonl_rankings(
+    content: FileContent, columns: StatedColumns, rows: RowFilter | None = None
+) -> Iterator[_Ranking]:
     """Yield the documents of each line: all those of a query, or a single one.
 
     With a stated key of documents or scores, a line has a single one.
     """
-    for line, record in _read_records(content):
+    for line, record in _read_records(content, columns, rows):
         yield _ranking_of(content, line, record, columns)
 
 
 def _ranking_of(
-    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns
+    content: FileContent, line: int | None, record: dict[str, Any], columns: StatedColumns
 ) -> _Ranking:
     """Return the documents of a line."""
     query_key = _query_key(content, line, record, columns)
@@ -420,7 +433,7 @@ def _read_pairs(
 
 
 def _document_pairs(
-    content: FileContent, line: int, documents: Any, scores: Any
+    content: FileContent, line: int | None, documents: Any, scores: Any
 ) -> list[tuple[Any, Any]]:
     """Return (doc_id, score or None) for each document of a record, in any form that is read."""
     if scores is not None:
@@ -439,7 +452,7 @@ def _document_pairs(
     return [_document_pair(content, line, document) for document in documents]
 
 
-def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any, Any]:
+def _document_pair(content: FileContent, line: int | None, document: Any) -> tuple[Any, Any]:
     """Return (doc_id, score) of one document of a list; the score of a bare id is None."""
     if isinstance(document, dict):
         doc_key = _doc_key(content, line, document, None)
@@ -458,7 +471,7 @@ def _document_pair(content: FileContent, line: int, document: Any) -> tuple[Any,
 
 def _jsonl_judgements(content: FileContent, columns: StatedColumns) -> Iterator[_Judgement]:
     """Yield the judgement of each line, or those of the documents that it lists."""
-    for line, record in _read_records(content):
+    for line, record in _read_records(content, columns):
         query_key = _query_key(content, line, record, columns)
         doc_key = _stated_key(content, line, record, columns, "doc_id") or _doc_key(
             content, line, record, query_key
@@ -469,17 +482,25 @@ def _jsonl_judgements(content: FileContent, columns: StatedColumns) -> Iterator[
         if doc_key is not None and grade_key is not None and record[grade_key] is not None:
             yield line, record[query_key], record[doc_key], record[grade_key]
             continue
-        for doc in _relevant_documents(content, line, record):
+        for doc in _relevant_documents(content, line, record, doc_key):
             yield line, record[query_key], doc, 1
 
 
-def _relevant_documents(content: FileContent, line: int, record: dict[str, Any]) -> list[Any]:
+def _relevant_documents(
+    content: FileContent, line: int | None, record: dict[str, Any], doc_key: str | None
+) -> list[Any]:
     """Return the ids of the documents that a record lists without grades.
+
+    Args:
+        content: the file.
+        line: the number of the line.
+        record: the record.
+        doc_key: the key of its document, if it has one; the list may be behind it.
 
     Raises:
         FileFormatError: the record has no such list, or something beside it that may be grades.
     """
-    list_key = _single_key(content, line, record, _RELEVANT_LIST_NAMES)
+    list_key = doc_key or _single_key(content, line, record, _RELEVANT_LIST_NAMES)
     numbers = matching_names(record, (*GRADE_NAMES, *_NUMBER_LIST_NAMES))
     documents = None if list_key is None or numbers else record[list_key]
     if not isinstance(documents, list):
@@ -487,23 +508,47 @@ def _relevant_documents(content: FileContent, line: int, record: dict[str, Any])
     return documents
 
 
-def _read_records(content: FileContent) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (1-based line number, object) of every line that is not blank."""
-    for line, text in enumerate(content.text().split("\n"), start=1):
-        if not text.strip():
-            continue
-        record = _parse(content, text, line)
+def _read_records(
+    content: FileContent, columns: StatedColumns, rows: RowFilter | None = None
+) -> Iterator[tuple[int | None, dict[str, Any]]]:
+    """Yield (1-based line number, object) of every line that counts, or (None, entry of an array).
+
+    Args:
+        content: the file.
+        columns: what is stated about its columns.
+        rows: which records count; None: those of the columns.
+
+    Raises:
+        FileFormatError: a line is no JSON object.
+        InputError: after the last line, if no line counts, or they are those of several systems.
+    """
+    text = content.text()
+    records: Iterable[tuple[int | None, Any]] = (
+        (number, _parse(content, line, number))
+        for number, line in enumerate(text.split("\n"), start=1)
+        if line.strip()
+    )
+    if text.lstrip().startswith("["):
+        parsed = _parse(content, text, None)
+        if kind_of_json(parsed)[0]:
+            _refuse_shape(content, parsed, "")
+        records = ((None, entry) for entry in parsed)
+    for line, record in records:
         if isinstance(record, _RepeatedKeys):
             problem = "a key is listed twice in the record"
             raise FileFormatError(content.path, problem, line=line)
         if not isinstance(record, dict):
             problem = f"expected one object a line, found {_json_type(record)}"
             raise FileFormatError(content.path, problem, line=line)
-        yield line, record
+        rows = columns.rows_of(record) if rows is None else rows
+        if rows.keeps(record):
+            yield line, record
+    if rows is not None:
+        rows.check()
 
 
 def _query_key(
-    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns
+    content: FileContent, line: int | None, record: dict[str, Any], columns: StatedColumns
 ) -> str:
     """Return the key of the query id: as stated, a usual name of it, or else ``_id`` or ``id``."""
     key = (
@@ -517,7 +562,7 @@ def _query_key(
 
 
 def _doc_key(
-    content: FileContent, line: int, record: dict[str, Any], query_key: str | None
+    content: FileContent, line: int | None, record: dict[str, Any], query_key: str | None
 ) -> str | None:
     """Return the key of the document id: a usual name of it, or else ``_id`` or ``id``.
 
@@ -534,7 +579,7 @@ def _doc_key(
     )
 
 
-def _score_key(content: FileContent, line: int, record: dict[str, Any]) -> str | None:
+def _score_key(content: FileContent, line: int | None, record: dict[str, Any]) -> str | None:
     """Return the key of the score; None if there is none.
 
     Raises:
@@ -552,7 +597,11 @@ def _score_key(content: FileContent, line: int, record: dict[str, Any]) -> str |
 
 
 def _stated_key(
-    content: FileContent, line: int, record: dict[str, Any], columns: StatedColumns, role: str
+    content: FileContent,
+    line: int | None,
+    record: dict[str, Any],
+    columns: StatedColumns,
+    role: str,
 ) -> str | None:
     """Return the key that the caller states for a role; None if it is to be recognised.
 
@@ -566,7 +615,7 @@ def _stated_key(
 
 
 def _single_key(
-    content: FileContent, line: int, record: dict[str, Any], names: Sequence[str]
+    content: FileContent, line: int | None, record: dict[str, Any], names: Sequence[str]
 ) -> str | None:
     """Return the key of the record that is one of these names, or None.
 
@@ -581,7 +630,7 @@ def _single_key(
 
 
 def _refuse_record(
-    content: FileContent, line: int, missing: str, record: dict[str, Any]
+    content: FileContent, line: int | None, missing: str, record: dict[str, Any]
 ) -> NoReturn:
     problem = f"the record has no {missing}; it has {first_few(record)}"
     raise FileFormatError(content.path, problem, line=line)

@@ -13,9 +13,9 @@ from beir_eval.core.column_names import (
     QRELS_ROLES,
     RANK_NAMES,
     RUN_ROLES,
+    choose_column,
     matching_names,
 )
-from beir_eval.core.dataframes import choose_column
 from beir_eval.core.files import parquet_errors
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
@@ -36,9 +36,10 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
 
     Raises:
         FileFormatError: the content is not a Parquet file.
-        InputError: a column is missing, an id is invalid, or a number is not finite.
+        InputError: a column is missing, an id is invalid, a number is not finite, or the rows are
+            those of several systems.
     """
-    frame = _read(content)
+    frame = _read(content, columns)
     names = _names_of(frame.columns, RUN_ROLES, columns, "the run")
     return Run.from_dataframe(frame, **names)
 
@@ -64,9 +65,10 @@ def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qre
 
     Raises:
         FileFormatError: the content is not a Parquet file.
-        InputError: a column is missing, an id is invalid, or a number is not finite.
+        InputError: a column is missing, an id is invalid, a number is not finite, or the rows are
+            those of several systems.
     """
-    frame = _read(content)
+    frame = _read(content, columns)
     names = _names_of(frame.columns, QRELS_ROLES, columns, "the qrels")
     return Qrels.from_dataframe(frame, **names)
 
@@ -93,9 +95,12 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
     return _to_parquet({"query_id": queries, "doc_id": docs}, "grade", grades)
 
 
-def _read(content: FileContent) -> pl.DataFrame:
+def _read(content: FileContent, columns: StatedColumns) -> pl.DataFrame:
+    """Return the rows that count."""
     with parquet_errors(content.path):
-        return pl.read_parquet(content.source(), glob=False)
+        frame = pl.read_parquet(content.source(), glob=False)
+    rows: pl.DataFrame = columns.rows_of(frame.columns).rows_of_frame(frame)
+    return rows
 
 
 def _names_of(

@@ -30,8 +30,8 @@ _GRADE_HEADERS = frozenset({"score", "grade", "label", "rel", "relevance", "rele
 _BEIR_COLUMNS = 3
 #: What messages say about the last line of a file if it is too short and has no line end.
 CUT_OFF = "; it is the last line and has no end: the file may be cut off"
-#: What may separate the columns below a header.
-DELIMITERS = (",", ";", "\t")
+#: What may separate the columns below a header; blanks those of the columns of TREC.
+DELIMITERS = (",", ";", "\t", " ")
 _ZERO_BYTE = "a zero byte; ids and numbers of a text file contain none"
 
 
@@ -104,7 +104,7 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 def header_delimiter(line: bytes, columns: StatedColumns = NO_COLUMNS) -> str | None:
     """Return what separates the columns of a header that names queries and documents; else None.
 
-    Between tabs and semicolons, a line with a number is no header. If the caller states names, one
+    A line with a number that has no commas is no header. If the caller states names, one
     name that is stated or recognised is enough.
 
     Args:

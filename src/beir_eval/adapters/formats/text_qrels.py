@@ -1,4 +1,7 @@
-"""Readers and writers of judgements in columns of text: four in TREC qrels, three in BEIR's."""
+"""Readers and writers of judgements in columns of text: four in TREC qrels, three in BEIR's.
+
+Two columns are a query and a relevant document, as in MS MARCO.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from beir_eval.adapters.formats.text_lines import (
     names_document_first,
     trec_word,
 )
-from beir_eval.core.files import read_number, split_fields
+from beir_eval.core.files import is_number, read_number, split_fields
 from beir_eval.core.qrels import Qrels
 from beir_eval.errors import (
     DisagreeingJudgementsError,
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
     from beir_eval.core.files import FileContent
 
 _TREC_COLUMNS = 4
-_BEIR_COLUMNS = 3
+_BEIR_COLUMNS, _PAIR_LENGTH = 3, 2
+#: Subtopics and rounds have numbers up to this.
+_MOST_TOPICS = 50
+#: Grades above this may be ids.
+HIGHEST_PERCENTAGE = 100
 #: What to do with judgements by subtopic or by round.
 BY_ITERATION_REMEDY = (
     "Subtopics (ndeval, TREC Web diversity): keep the highest grade of each document and query, or "
@@ -46,45 +53,49 @@ def read_trec(content: FileContent) -> Qrels:
 
     Raises:
         FileFormatError: a line has another number of columns, a grade is not a finite number, there
-            is no judgement, or the file is a run.
-        QrelsError: a document is judged twice with different grades.
+            is no judgement, the file is a run, or its columns are permuted.
+        QrelsError: a document is judged twice with different grades, or by subtopic or round.
     """
     iterations: list[str] = []
     columns = _read_columns(content, _trec_rows(content, iterations))
+    queries, documents, _ = columns
     distinct = set(iterations)
     if distinct not in ({"0"}, {"Q0"}):  # then it is no run, as read_run says too
         _refuse_run(content, *columns)
-    try:
-        return Qrels.from_columns(*columns)
-    except DisagreeingJudgementsError as error:
-        queries, documents, _ = columns
-        entries = set(zip(queries, iterations, documents, strict=True))
-        if len(distinct) == 1 or len(entries) < len(queries):
-            raise
-        raise _by_iteration(error, sorted(distinct)) from error
+    numbers = [text for text in distinct if is_number(text) and 0 <= float(text) <= _MOST_TOPICS]
+    if len(distinct) > max(len(numbers) + 1, 2, len(set(documents))):
+        raise _permuted_error(content, iterations)
+    entries = zip(queries, iterations, documents, strict=True)
+    if len(distinct) > 1 and (
+        len(set(zip(queries, documents, strict=True))) < len(set(entries)) == len(queries)
+    ):
+        msg = (
+            "judgements by subtopic, or by round: documents are judged more than once for a query, "
+            f"and only the second column ({first_few(sorted(distinct))}) tells the judgements "
+            f"apart. {BY_ITERATION_REMEDY}"
+        )
+        raise DisagreeingJudgementsError(msg, columns=columns, iterations=sorted(distinct))
+    return Qrels.from_columns(*columns)
 
 
-def _by_iteration(
-    error: DisagreeingJudgementsError, iterations: Sequence[str]
-) -> DisagreeingJudgementsError:
-    """Return the error of judgements that only the second column tells apart.
+def _permuted_error(content: FileContent, documents: Iterable[object]) -> FileFormatError:
+    """Return the error of columns in another order.
 
     Args:
-        error: the error of the first of them.
-        iterations: the different texts of the second column.
+        content: the file.
+        documents: what a column holds that is not that of the documents.
     """
-    msg = (
-        "judgements by subtopic, or by round: documents are judged more than once for a query, and "
-        f"only the second column ({first_few(iterations)}) tells the judgements apart. "
-        f"{BY_ITERATION_REMEDY}"
+    problem = (
+        f"the columns are permuted: {first_few(dict.fromkeys(documents))} seem to be documents; "
+        "expected query, iteration (if any), document, grade"
     )
-    return DisagreeingJudgementsError(msg, columns=error.columns, iterations=iterations)
+    return FileFormatError(content.path, problem)
 
 
 def read_beir(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "beir": query, document, grade, separated by tabs.
 
-    A header row is optional.
+    A header row is optional. Lines of two words, a query and a document, have grade 1.
 
     Warns:
         BeirEvalWarning: the grades look like ranks, or the header names the document first.
@@ -135,7 +146,8 @@ def _read_columns(
         rows: (line number, fields) of each judgement: first the query, last document and grade.
 
     Raises:
-        FileFormatError: an id is empty, a grade is not a finite number, or there is no row.
+        FileFormatError: an id is empty, a grade is not a finite number, the grades are ids, or
+            there is no row.
     """
     queries: list[str] = []
     documents: list[str] = []
@@ -148,11 +160,15 @@ def _read_columns(
         documents.append(fields[-2])
         grade = value_of.get(fields[-1])
         if grade is None:
-            grade = value_of[fields[-1]] = read_number(content.path, number, "grade", fields[-1])
+            are_swapped = is_number(fields[-2]) and not is_number(fields[-1].replace(",", "."))
+            label = "grade (the last column; are the columns permuted?)" if are_swapped else "grade"
+            grade = value_of[fields[-1]] = read_number(content.path, number, label, fields[-1])
         grades.append(grade)
     if not queries:
         problem = "no judgement in it; expected lines such as 'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
         raise FileFormatError(content.path, problem)
+    if max(value_of.values()) > HIGHEST_PERCENTAGE and len(value_of) > len(set(documents)):
+        raise _permuted_error(content, value_of)
     return queries, documents, grades
 
 
@@ -214,19 +230,27 @@ def _trec_rows(content: FileContent, iterations: list[str]) -> Iterator[tuple[in
 def _beir_rows(content: FileContent) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, three fields) of every judgement, without a header.
 
-    A line with tabs is split at tabs only, because ids may contain blanks.
+    A line with tabs is split at tabs only, because ids may contain blanks. If the first line has
+    two words, all lines must, and the grade is 1.
     """
     is_first = True
+    num_columns = _BEIR_COLUMNS
     for number, line in _filled_lines(content):
         by_tab = [field.strip(" ") for field in line.split("\t")]
-        fields = by_tab if len(by_tab) > 1 else split_fields(line)
-        if len(fields) != _BEIR_COLUMNS:
+        words = split_fields(line)
+        if is_first and len(words) == _PAIR_LENGTH:
+            num_columns = _PAIR_LENGTH
+        fields = by_tab if len(by_tab) > 1 and num_columns == _BEIR_COLUMNS else words
+        if len(fields) != num_columns:
+            names = ", ".join(("query", "document", "grade")[:num_columns])
             columns = f"{len(fields)} columns"
-            problem = f"{columns}, expected 3 (query, document, grade) separated by tabs"
-            if len(fields) < _BEIR_COLUMNS and is_cut_line(content, number):
+            problem = f"{columns}, expected {num_columns} ({names}) separated by tabs"
+            if len(fields) < num_columns and is_cut_line(content, number):
                 problem += CUT_OFF
             raise FileFormatError(content.path, problem, line=number)
-        if not (is_first and is_header(fields)):
+        if num_columns == _PAIR_LENGTH:
+            yield number, [*fields, "1"]
+        elif not (is_first and is_header(fields)):
             yield number, fields
         elif names_document_first(fields):
             warn_caller(

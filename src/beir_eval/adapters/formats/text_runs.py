@@ -8,6 +8,7 @@ line. Without polars, an extra, every file is read so.
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -25,7 +26,7 @@ from beir_eval.adapters.formats.text_lines import (
     read_later_lines,
     tag_of_words,
 )
-from beir_eval.core.column_names import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, NO_COLUMNS, QUERY, SCORE, TAG, RowFilter
 from beir_eval.core.files import decode, read_number, split_fields
 from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, shown, warn_caller
@@ -42,10 +43,13 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
+    from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
     from beir_eval.core.line_parts import LinePart
 
-RANK, TAG, GIVEN_RANK = "rank", "last", "given_rank"
+RANK, GIVEN_RANK = "rank", "given_rank"
+#: In a run with more different tags than this, the last column is no tag.
+_MOST_TAGS = 50
 _MOST_RANK_DIGITS = 18
 _RANK_PATTERN = rf"^[0-9]{{1,{_MOST_RANK_DIGITS}}}$"
 #: Bytes that a worker reads at a time, and how many of them it checks at a time.
@@ -97,25 +101,33 @@ TREC = Layout(
 )
 
 
-class TrecForm(NamedTuple):
-    """How the columns of a TREC run are separated, as its first line shows.
+class LineForm(NamedTuple):
+    """How the columns of plain lines are separated, as the first line of a file shows.
 
     Attributes:
-        separator: the single character between the columns of the first line, or None.
-        tag: the words of the tag of the first line if it contains blanks; else empty.
+        separator: the single character between the columns.
+        ending: the last separator and the tag of a TREC run, with which all plain lines end; empty
+            if they may end with anything.
     """
 
-    separator: str | None
-    tag: tuple[str, ...]
+    separator: str
+    ending: bytes = b""
 
     @classmethod
-    def from_content(cls, content: FileContent) -> TrecForm:
-        """Return the form of a file.
+    def from_content(cls, content: FileContent, layout: Layout) -> LineForm | None:
+        """Return the form of a file; None if its first line is not plain.
 
         Args:
             content: the file, or its first lines.
+            layout: its columns.
         """
-        return cls(_separator(content, TREC), _tag_of(content))
+        _, line = first_line_of(content)
+        for separator in (b" ", b"\t"):
+            fields = line.split(separator)
+            if len(fields) == len(layout.names) and fields == line.split():
+                ending = separator + fields[-1] if layout is TREC else b""
+                return cls(separator.decode(), ending)
+        return None
 
 
 MSMARCO = Layout((QUERY, DOC, RANK), "3 (query, document, rank)", RANK)
@@ -123,13 +135,19 @@ THREE_SCORED = Layout((QUERY, DOC, SCORE), "3 (query, document, score)", SCORE)
 MSMARCO_SCORED = Layout((QUERY, DOC, GIVEN_RANK, SCORE), "4 (query, document, rank, score)", SCORE)
 
 
-def read_trec(content: FileContent) -> Run:
+def read_trec(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
     """Return the run of a file of format "trec": query, Q0, document, rank, score, tag.
 
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
+        InputError: no line has the stated tag, or the lines are those of several systems.
     """
-    return _read(content, TREC)
+    number, line = first_line_of(content)
+    if line.split()[2:3] == [b"Q0"] != line.split()[1:2]:
+        problem = f"the third column is Q0: the columns are permuted, expected {TREC.description}"
+        raise FileFormatError(content.path, problem, line=number)
+    rows = columns.rows_of([TAG])
+    return _read_by_lines(content, TREC, rows) if rows.where else _read(content, TREC)
 
 
 def read_msmarco(content: FileContent) -> Run:
@@ -201,20 +219,8 @@ def _read(content: FileContent, layout: Layout) -> Run:
     return Run.from_source(source_from_frames([frame]))
 
 
-def _separator(content: FileContent, layout: Layout) -> str | None:
-    """Return the single character between the columns of the first line, or None."""
-    if content.head.startswith(BYTE_ORDER_MARK):
-        return None
-    _, line = first_line_of(content)
-    for separator in (b" ", b"\t"):
-        fields = line.split(separator)
-        if len(fields) == len(layout.names) and fields == line.split():
-            return separator.decode()
-    return None
-
-
 def trec_frames(
-    path: Path, parts: Iterable[LinePart], form: TrecForm
+    path: Path, parts: Iterable[LinePart], head: FileContent
 ) -> Iterator[tuple[LinePart, pl.DataFrame]]:
     """Yield each part of a TREC run with its columns: query, document, score.
 
@@ -224,19 +230,21 @@ def trec_frames(
     Args:
         path: the file, for messages.
         parts: its lines.
-        form: the form of the file.
+        head: the first lines of the file.
 
     Raises:
         FileFormatError: as ``read_trec``; the error names the line.
+        InputError: the lines of a part are those of several systems.
     """
+    form, tag = LineForm.from_content(head, TREC), _tag_of(head)
 
     def read(part: LinePart) -> pl.DataFrame:
         try:
-            if form.separator is not None:
-                return _read_plain_part(part.data, TREC, form.separator)
+            if form is not None:
+                return _read_plain_part(part.data, TREC, form)
         except NotPlainError:
             pass
-        return read_later_lines(path, part, lambda content: _read_lines(content, TREC, form.tag))
+        return read_later_lines(path, part, lambda content: _read_lines(content, TREC, tag))
 
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
@@ -269,15 +277,15 @@ def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame
     Raises:
         NotPlainError: a line is not exactly as expected.
     """
-    separator = _separator(content, layout)
-    if separator is None:
+    form = LineForm.from_content(content, layout)
+    if form is None:
         raise NotPlainError
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
         pending: deque[Future[pl.DataFrame]] = deque()
         try:
             for span in content.spans(_PART_SIZE):
-                pending.append(pool.submit(_read_part, content, span, layout, separator))
+                pending.append(pool.submit(_read_part, content, span, layout, form))
                 if len(pending) > workers:
                     yield pending.popleft().result()
             while pending:
@@ -287,17 +295,17 @@ def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame
 
 
 def _read_part(
-    content: FileContent, span: tuple[int, int], layout: Layout, separator: str
+    content: FileContent, span: tuple[int, int], layout: Layout, form: LineForm
 ) -> pl.DataFrame:
     """Return query, document, and score or rank of a part of a file.
 
     Raises:
         NotPlainError: a line is not exactly as expected.
     """
-    return _read_plain_part(content.part(*span), layout, separator)
+    return _read_plain_part(content.part(*span), layout, form)
 
 
-def _read_plain_part(part: bytes, layout: Layout, separator: str) -> pl.DataFrame:
+def _read_plain_part(part: bytes, layout: Layout, form: LineForm) -> pl.DataFrame:
     """Return query, document, and score or rank of whole lines.
 
     Raises:
@@ -307,16 +315,14 @@ def _read_plain_part(part: bytes, layout: Layout, separator: str) -> pl.DataFram
     if layout is MSMARCO_SCORED:
         needed.append(GIVEN_RANK)
     number = SCORE if SCORE in layout.names else None
-    return _ranked_columns(
-        read_plain_columns(part, layout.names, number, separator, needed), layout
-    )
+    return _ranked_columns(read_plain_columns(part, layout.names, number, form, needed), layout)
 
 
 def read_plain_columns(
     part: bytes,
     names: Sequence[str],
     number: str | None,
-    separator: str,
+    form: LineForm,
     needed: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Return columns of whole lines that are exactly as expected.
@@ -325,7 +331,7 @@ def read_plain_columns(
         part: the lines.
         names: the names of the columns.
         number: the column of numbers, f8; the others are text.
-        separator: the character between columns.
+        form: what is between the columns, and at the end of each line.
         needed: the columns to return; None for all.
 
     Raises:
@@ -336,10 +342,10 @@ def read_plain_columns(
     if part.startswith((*_ZLIB_HEADERS, BYTE_ORDER_MARK)):
         raise NotPlainError
     # polars silently fills up short lines with nulls and cuts long ones.
-    lines = _count_plain_lines(part, len(names), ord(separator))
+    lines = _count_plain_lines(part, len(names), form)
     scan = pl.scan_csv(
         part,
-        separator=separator,
+        separator=form.separator,
         has_header=False,
         schema={name: pl.Float64 if name == number else pl.String for name in names},
         quote_char=None,
@@ -379,17 +385,17 @@ def _ranked_columns(frame: pl.DataFrame, layout: Layout) -> pl.DataFrame:
     )
 
 
-def _count_plain_lines(part: bytes, columns: int, separator: int) -> int:
+def _count_plain_lines(part: bytes, columns: int, form: LineForm) -> int:
     """Return the number of lines of a part of a file that consists of plain lines.
 
     A plain line has exactly the separators it needs, no two of them adjacent, no other white space
     or control character, and is not a comment. Both readers split such a line into the same
-    columns, none of them empty.
+    columns, none of them empty. All end as the form says.
 
     Args:
         part: whole lines.
         columns: the number of columns of a line.
-        separator: the code of the character between columns.
+        form: what is between the columns, and at the end of each line.
 
     Raises:
         NotPlainError: a line is not plain.
@@ -399,12 +405,12 @@ def _count_plain_lines(part: bytes, columns: int, separator: int) -> int:
         # The arrays of a piece of this size stay in the processor's cache.
         end = part.rfind(b"\n", begin, begin + _CHECKED_SIZE) + 1
         end = end or part.find(b"\n", begin) + 1 or len(part)
-        lines += _plain_lines(part[begin:end], columns, separator)
+        lines += _plain_lines(part[begin:end], columns, form)
         begin = end
     return lines
 
 
-def _plain_lines(part: bytes, columns: int, separator: int) -> int:
+def _plain_lines(part: bytes, columns: int, form: LineForm) -> int:
     """Return what ``_count_plain_lines`` describes, at once."""
     if b"\r" in part:
         part = part.replace(b"\r\n", b"\n")
@@ -420,16 +426,23 @@ def _plain_lines(part: bytes, columns: int, separator: int) -> int:
     if (
         len(edges) != lines * columns
         or not (byte[ends] == ord("\n")).all()
-        or np.count_nonzero(byte == separator) != lines * (columns - 1)
+        or np.count_nonzero(byte == ord(form.separator)) != lines * (columns - 1)
     ):
         raise NotPlainError
     if b"#" in part and (part[:1] == b"#" or (byte[ends[:-1] + 1] == ord("#")).any()):
         raise NotPlainError
+    if size := len(form.ending):
+        windows = np.ndarray(max(len(part) - size, 0), f"V{size}", part, strides=(1,))
+        if ends[0] < size or windows[ends - size].tobytes() != form.ending * lines:
+            raise NotPlainError
     return lines
 
 
 def _columns_of_lines(
-    content: FileContent, layout: Layout, tag: tuple[str, ...] = ()
+    content: FileContent,
+    layout: Layout,
+    tag: tuple[str, ...] = (),
+    rows: RowFilter | None = None,
 ) -> tuple[list[str], list[str], list[float]]:
     """Return queries, documents, and scores or ranks, read line by line.
 
@@ -437,11 +450,16 @@ def _columns_of_lines(
         content: the file, or lines of it.
         layout: its columns.
         tag: the words of the tag that every line of a TREC run must have, if they are several.
+        rows: the lines of a TREC run that count; None for all.
 
     Raises:
         FileFormatError: a line has another number of columns or an invalid number; the error names
             the line.
+        InputError: no line has the stated tag, or the lines are those of several systems.
     """
+    rows = RowFilter({}) if rows is None else rows
+    tagged: list[tuple[str, str]] = []
+    lines = _chosen_lines(content, rows, tagged) if layout is TREC else _split_lines(content)
     queries: list[str] = []
     docs: list[str] = []
     values: list[float] = []
@@ -449,7 +467,7 @@ def _columns_of_lines(
     num_columns, by_rank = len(layout.names), layout.ranked_by == RANK
     if tag:
         num_columns += len(tag) - 1
-    for number, fields in _split_lines(content):
+    for number, fields in lines:
         if len(fields) != num_columns or (tag and not _has_tag(fields, tag)):
             problem = (
                 f"{len(fields)} columns, expected {layout.description} separated by blanks or tabs"
@@ -471,7 +489,41 @@ def _columns_of_lines(
             values.append(_parse_rank(content, number, fields[value], layout))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
+    if _are_of_systems(queries, docs, tagged):
+        rows.note(TAG, [tag for _, tag in tagged])
+    rows.check()
     return queries, docs, values
+
+
+def _chosen_lines(
+    content: FileContent, rows: RowFilter, tagged: list[tuple[str, str]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of a TREC run that count, and add the rank and the tag of each."""
+    for number, fields in _split_lines(content):
+        if len(fields) >= len(TREC.names):
+            tag = sys.intern(" ".join(fields[TREC.index_of(TAG) :]))
+            if rows.where and not rows.keeps({TAG: tag}):
+                continue
+            tagged.append((fields[TREC.index_of(GIVEN_RANK)], tag))
+        yield number, fields
+
+
+def _are_of_systems(
+    queries: Sequence[str], docs: Sequence[str], tagged: Sequence[tuple[str, str]]
+) -> bool:
+    """Return whether lines of several tags list the same document, or rank, for a query.
+
+    Args:
+        queries: the query of each line.
+        docs: the document.
+        tagged: the rank and the tag; none for a file that has none.
+    """
+    ranks, tags = zip(*tagged, strict=True) if tagged else ((), ())
+    return 1 < len(set(tags)) <= _MOST_TAGS and any(
+        len(set(zip(queries, values, strict=True)))
+        < len(set(zip(queries, values, tags, strict=True)))
+        for values in (docs, ranks)
+    )
 
 
 def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ()) -> pl.DataFrame:
@@ -607,25 +659,28 @@ def _no_line_error(content: FileContent, layout: Layout) -> FileFormatError:
     return FileFormatError(content.path, problem)
 
 
-# Without polars
+# Without polars, or some of the lines
 
 
-def _read_by_lines(content: FileContent, layout: Layout) -> Run:
+def _read_by_lines(content: FileContent, layout: Layout, rows: RowFilter | None = None) -> Run:
     """Return the run of a file of format "trec" or "msmarco".
 
     Args:
         content: the file.
         layout: the columns of its lines.
+        rows: the lines of a TREC run that count; None for all.
 
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
+        InputError: no line has the stated tag, or the lines are those of several systems.
 
     Warns:
         BeirEvalWarning: polars would read it faster; once in a process.
     """
-    _warn_of_missing_polars()
+    if pl is None:
+        _warn_of_missing_polars()
     tag = _tag_of(content) if layout is TREC else ()
-    queries, docs, values = _columns_of_lines(content, layout, tag)
+    queries, docs, values = _columns_of_lines(content, layout, tag, rows)
     if not queries:
         raise _no_line_error(content, layout)
     if layout is MSMARCO_SCORED:

@@ -33,7 +33,7 @@ from beir_eval.significance import (
     sign_flip_many,
 )
 from beir_eval.significance.sign_vectors import SignVectors
-from beir_eval.significance.validation import TOLERANCE
+from beir_eval.significance.validation import TOLERANCE, check_draws_suffice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,8 +98,9 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
             have the confidence 1 − alpha all together, the t intervals of the means each.
         margin: the smallest difference between two steps that you consider meaningful, in the unit
             of the measures.
-        on: checkpoints evaluated on different queries are an "error", or are compared on the
-            "intersection" of their queries.
+        on: checkpoints evaluated on different queries or judgements are an "error", or are compared
+            on the "intersection" of their queries, with "any-judgements" also if these were judged
+            otherwise.
         draws: the number of random sign vectors; None: 100,000, or 20,000 for more than 1,000
             queries. If a pair has no more than this, up to their opposites, all of them are used.
         rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
@@ -108,8 +109,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         SettingError: a name without a step, two names with the same step, ``steps`` that lack a
             name or contain an unknown one, an invalid expression, or an invalid setting.
         ResultError: fewer than two checkpoints, two of the same name, or results that were
-            evaluated with different settings or, as far as ``fingerprint=True`` shows it, on
-            different qrels.
+            evaluated with different settings or on different judgements.
         QueryMismatchError: different queries with ``on="error"``, or no query in common.
         NotEvaluatedError: a measure that a result lacks.
         MeasureError: an unknown measure, one that cannot be compared, or none in common.
@@ -269,9 +269,8 @@ def find_settling(scores: Floats, settings: ComparisonSettings) -> Settling:
     in up to 30% with seven, since each level step is another occasion to miss the gain. Both
     together do so in about 5% and 10% (``benchmarks/checkpoints.py``).
 
-    Degenerate: ``detectable`` is None for the last row, if the draws are too few for a corrected p
-    of alpha, if a later row differs on fewer than 10 queries or on fewer than a significant result
-    takes, and if no later row's differences vary.
+    Degenerate: ``detectable`` is None for the last row, if a later row differs on fewer than 10
+    queries or on fewer than a significant result takes, and if no later row's differences vary.
 
     Args:
         scores: in the order of the steps, without NaN, f8[S, Q].
@@ -281,7 +280,9 @@ def find_settling(scores: Floats, settings: ComparisonSettings) -> Settling:
         InputError: fewer than two queries.
         MissingExtraError: scipy is not installed.
     """
-    last = len(scores) - 1
+    last, num_queries = len(scores) - 1, scores.shape[1]
+    draws = SignVectors.choose(num_queries, settings.draws, settings.rng).draws
+    check_draws_suffice(draws, 2 * settings.alpha / max(last, 1))  # one-sided, corrected by Holm
     for row in range(last):
         gains = scores[row + 1 :] - scores[row]
         p = holm(
@@ -307,12 +308,6 @@ def _sensitivity(
     """
     num_later, num_queries = gains.shape
     level = settings.alpha / num_later
-    draws = SignVectors.choose(num_queries, settings.draws, settings.rng).draws
-    if (draws + 1) * level < 1:
-        return None, (
-            f"with {draws:,} sign vectors no p is low enough for {num_later:,} later "
-            f"steps: it takes {math.ceil(1 / level):,} draws"
-        )
     num_differing = int(np.count_nonzero(np.abs(gains) > noise, axis=1).min())
     fewest = max(_FEWEST_DIFFERING, math.ceil(-math.log2(level)))
     if num_differing < fewest:

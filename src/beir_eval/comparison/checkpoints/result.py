@@ -25,6 +25,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.errors import first_few
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class CheckpointCurve(Shown, Saved):
         computed_elsewhere: the checkpoints whose scores this package did not compute.
         coverage: the checkpoints with warnings, such as on judged queries that they miss; empty for
             none.
+        without_step: the systems that were left out because their names have no step.
     """
 
     WHAT: ClassVar[str] = "curve of checkpoints"
@@ -154,6 +156,7 @@ class CheckpointCurve(Shown, Saved):
     )
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+    without_step: tuple[str, ...] = ()
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless checkpoints and measures have possible names."""
@@ -255,7 +258,10 @@ class CheckpointCurve(Shown, Saved):
         return with_warning_column(records_csv(self.points), self.coverage, systems)
 
     def _sentences(self) -> Iterator[str]:
-        """Yield two sentences for each measure: the best step, and whether improvement ended."""
+        """Yield what is left out, and of each measure the best step and if improvement ended."""
+        if names := self.without_step:
+            are = "has no step in its name and is" if len(names) == 1 else "have no step and are"
+            yield f"{first_few(names)} {are} left out of the curve"
         for outcome in self.outcomes:
             yield self._best_sentence(outcome)
             yield _settled_sentence(outcome, self.settings.margin)

@@ -86,8 +86,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         alpha: the level of the verdicts; the interval of a difference has the level at which this
             difference was tested, a confidence of 1 − alpha or more.
         margin: the smallest difference you consider meaningful, in the unit of the measures.
-        on: systems evaluated on different queries are an "error", or are compared on the
-            "intersection" of their queries.
+        on: systems evaluated on different queries or judgements are an "error", or are compared on
+            the "intersection" of their queries, with "any-judgements" also if these were judged
+            otherwise.
         draws: the number of random sign vectors, and of permutations of the labels; None: 100,000,
             or 20,000 for more than 1,000 queries or 500 pairs. If a pair has no more sign vectors
             than this, up to their opposites, all of them are used.
@@ -100,7 +101,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         SettingError: an invalid setting, an unknown baseline, or all pairs of more than 100
             systems.
         ResultError: fewer than two systems, two of the same name, or results that were evaluated
-            with different settings or, as far as ``fingerprint=True`` shows it, on different qrels.
+            with different settings or on different judgements.
         QueryMismatchError: different queries with ``on="error"``, or no query in common.
         NotEvaluatedError: a measure that a result lacks.
         MeasureError: an unknown measure, one that cannot be compared, or none in common.

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from beir_eval.evaluation.evaluator import evaluate_without_warning
+from beir_eval.significance.equivalence import lower_bound
 from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.power import FEWEST_DIFFERING
+from beir_eval.significance.validation import FEWEST_QUERIES, TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from beir_eval.comparison.stages.graph import StageGraph
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.evaluator import Evaluator
 
-    #: {query_id: the documents of a stage}.
+    #: {query_id: the ranking of a stage}.
     Candidates = Mapping[str, Sequence[str]]
 
 
@@ -51,10 +55,20 @@ class MeasureAccount:
     losses: Mapping[PlaceOfLoss, Floats]
 
 
-def relevant_of(qrels: Qrels) -> dict[str, dict[str, float]]:
-    """Return {query_id: {doc_id: grade}} of the documents with a grade above 0."""
+def relevant_of(qrels: Qrels, *, drop_identical_ids: bool) -> dict[str, dict[str, float]]:
+    """Return {query_id: {doc_id: grade}} of the documents with a grade above 0.
+
+    Args:
+        qrels: the judgements.
+        drop_identical_ids: whether a document with the id of the query is left out, since no
+            ranking keeps it.
+    """
     return {
-        query_id: {doc_id: grade for doc_id, grade in grades.items() if grade > 0}
+        query_id: {
+            doc_id: grade
+            for doc_id, grade in grades.items()
+            if grade > 0 and not (drop_identical_ids and doc_id == query_id)
+        }
         for query_id, grades in qrels.as_dict().items()
     }
 
@@ -75,10 +89,11 @@ def places_of(
     """
     backwards = list(reversed(graph.leading))
     documents_by_place: dict[PlaceOfLoss, dict[str, list[str]]] = {
-        **{PlaceOfLoss("dropped", stage): {} for stage in backwards if graph.inputs[stage]},
-        PlaceOfLoss("branch"): {},
-        PlaceOfLoss("never"): {},
+        PlaceOfLoss("dropped", stage): {} for stage in backwards if graph.inputs[stage]
     }
+    if len(graph.leading) < len(graph.inputs):
+        documents_by_place[PlaceOfLoss("branch")] = {}
+    documents_by_place[PlaceOfLoss("never")] = {}
     for query_id, grades in relevant.items():
         held = {stage: {*by_query.get(query_id, ())} for stage, by_query in candidates.items()}
         for doc_id in grades:
@@ -104,9 +119,15 @@ def ceiling_run(
 ) -> dict[str, dict[str, float]]:
     """Return the candidates of a stage in the best order: by grade, all others below."""
     return {
-        query_id: {doc_id: relevant.get(query_id, {}).get(doc_id, 0.0) for doc_id in doc_ids}
+        query_id: _best_order(doc_ids, relevant[query_id])
         for query_id, doc_ids in candidates.items()
     }
+
+
+def _best_order(doc_ids: Iterable[str], grades: Mapping[str, float]) -> dict[str, float]:
+    """Return {doc_id: score} in the best order, without ties: the same for every tie rule."""
+    ordered = sorted(dict.fromkeys(doc_ids), key=lambda doc_id: -grades.get(doc_id, 0.0))
+    return {doc_id: -float(rank) for rank, doc_id in enumerate(ordered)}
 
 
 def accounts_of(
@@ -134,8 +155,7 @@ def accounts_of(
     losses: dict[str, dict[PlaceOfLoss, Floats]] = {measure: {} for measure in measured}
     for loss_place, documents in documents_by_place.items():
         for query_id, doc_ids in documents.items():
-            restored = {doc_id: relevant[query_id][doc_id] for doc_id in doc_ids}
-            run[query_id] = run.get(query_id, {}) | restored
+            run[query_id] = _best_order([*run.get(query_id, ()), *doc_ids], relevant[query_id])
         after = scores_of(evaluator, run, measured) if documents else before
         for measure in measured:
             losses[measure][loss_place] = after[measure] - before[measure]
@@ -155,25 +175,28 @@ def scores_of(
 
 
 def mean_and_interval(values: Floats, alpha: float, limit: float) -> tuple[float, float, float]:
-    """Return the mean of losses with its t interval, which ends at 0 and at the largest loss.
+    """Return the mean of losses with an interval, which ends at 0 and at the largest loss.
+
+    It is the t interval. Where few queries lose anything, the sample may contain none of those that
+    lose most: then the upper end is not below that of ``lower_bound``, also for a loss of 0.
 
     Args:
-        values: losses, without NaN, f8[N]; N of at least 2.
+        values: losses, without NaN, f8[N].
         alpha: the interval has confidence 1 − alpha.
-        limit: the largest possible loss.
+        limit: the largest possible loss; infinite if there is none.
+
+    Returns:
+        The mean and the ends of the interval; NaN and all that is possible for no query.
     """
+    if len(values) < FEWEST_QUERIES:
+        return float(values.mean()) if len(values) else math.nan, 0.0, limit
     mean = float(values.mean())
     deviation = float(values.std(ddof=1))
     ends = t_intervals(np.array([mean]), np.array([deviation]), len(values), np.array([alpha]))
     low, high = (float(end[0]) for end in ends)
-    return mean, max(low, 0.0), min(high, limit)
-
-
-def ranks_of_relevant(
-    top: Mapping[str, Sequence[float | None]],
-) -> Iterator[tuple[str, int]]:
-    """Yield (query_id, rank) of each relevant document, from the grades of the rankings."""
-    for query_id, grades in top.items():
-        for rank, grade in enumerate(grades, start=1):
-            if grade is not None and grade > 0:
-                yield query_id, rank
+    num_losing = np.count_nonzero(values > TOLERANCE)
+    if num_losing < FEWEST_DIFFERING and limit < math.inf:
+        high = max(high, -lower_bound(-values, alpha=alpha / 2, score_range=limit))
+    elif not num_losing:
+        high = limit
+    return mean if num_losing else 0.0, max(low, 0.0), min(high, limit)

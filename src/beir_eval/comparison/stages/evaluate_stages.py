@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import sys
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,27 +25,27 @@ from beir_eval.comparison.stages.account import (
     ceiling_run,
     mean_and_interval,
     places_of,
-    ranks_of_relevant,
     relevant_of,
 )
 from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
-from beir_eval.errors import InputError, MeasureError, first_few
+from beir_eval.errors import InputError, MeasureError, QueryMismatchError, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.measures import parse_all, with_rel
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import correct
+from beir_eval.significance import correct, margin_tests
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.records import Difference
     from beir_eval.comparison.stages.account import Candidates, MeasureAccount, PlaceOfLoss
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import Measure, MeasureLike
@@ -55,6 +57,7 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     measures: Iterable[MeasureLike] | MeasureLike | None = None,
     *,
     inputs: Mapping[str, str | Sequence[str]] | None = None,
+    pair: Sequence[str] | None = None,
     seconds: Mapping[str, float] | None = None,
     rel: float | None = None,
     alpha: float = 0.05,
@@ -73,6 +76,9 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     had it. Each loss is the rise of the ceiling when its documents are put back, the last stage
     first; that is the only order in which each document is put back where it was lost.
 
+    All of this is over all judged queries: a query that a stage did not answer is an empty ranking.
+    With ``missing="skip"`` it is over the queries that all stages have.
+
     Args:
         qrels: the judgements, in any form that ``evaluate`` takes.
         stages: {name: its run}, in the order of documents; the last one is the answer.
@@ -80,6 +86,9 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         inputs: {stage: the stages it gets documents from}, such as {"joiner": ["bm25", "dense"],
             "ranker": "joiner"}; a stage that is not named gets documents from none of these. None:
             each stage gets its documents from the one before.
+        pair: the two stages that are the question, ("ranker", "bm25"), which are then tested alone,
+            without a correction for other pairs. None: each stage is compared with its inputs, and
+            the last one with each stage without inputs.
         seconds: {stage: the seconds that a query takes in it}, where they are known.
         rel: the lowest relevant grade of measures that take one and state none.
         alpha: the level of the verdicts, and of the intervals of losses.
@@ -89,8 +98,9 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
         policies: further settings of ``evaluate``, such as ``ties``.
 
     Raises:
-        InputError: fewer than two stages, stages in a circle, a name in ``inputs`` or ``seconds``
-            that is no stage, or a stage whose ranks are characters or chunks.
+        InputError: fewer than two stages, stages in a circle, a name in ``inputs``, ``pair`` or
+            ``seconds`` that is no stage, or a stage whose ranks are characters or chunks.
+        QueryMismatchError: as for ``evaluate``, or no query is in all stages (missing="skip").
         SettingError, MeasureError, FileFormatError: as for ``evaluate``.
 
     >>> qrels = {f"q{n}": {"a": 1} for n in range(8)}
@@ -103,7 +113,7 @@ def evaluate_stages(  # noqa: PLR0913 - one keyword a setting
     if len(stages) < 2:  # noqa: PLR2004 - a pair
         msg = "stages are two or more: {'bm25': 'bm25.trec', 'ranker': 'ranker.trec'}"
         raise InputError(msg)
-    graph = StageGraph.from_inputs(list(stages), inputs)
+    graph = StageGraph.from_inputs(list(stages), inputs, pair)
     times = dict(seconds or {})
     if unknown := [name for name in times if name not in graph.inputs]:
         msg = f"seconds: there is no stage {first_few(unknown)}; there are {first_few(stages)}"
@@ -132,10 +142,14 @@ def stage_measures(
         rel: likewise.
 
     Raises:
-        MeasureError: a measure does not exist, or is not about relevant documents alone.
+        MeasureError: a measure does not exist, is no mean over queries, or is not about relevant
+            documents alone.
     """
     parsed = with_rel(parse_all("nDCG@10" if measures is None else measures), rel)
     for measure in parsed:
+        if measure.definition.aggregate != "mean":
+            msg = f"{measure} is no mean over queries, so losses do not add up to it"
+            raise MeasureError(msg)
         if not measure.has_tie_extremes:
             msg = (
                 f"{measure} depends on judged documents that are not relevant, so relevant ones "
@@ -171,14 +185,13 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
         of_host: the fields of ``StagedResult`` that a host knows.
     """
     judgements = as_qrels(qrels)
-    judged = JudgedFolder(judgements, conventions_of(qrels))
     options = dict(policies)
     keep_top = options.pop("keep_top", 0)
-
-    def evaluator_of(keep_top: int) -> Evaluator:
-        return Evaluator(judged, measures, keep_top=keep_top, **options)
-
-    evaluator = evaluator_of(keep_top)
+    left_out: tuple[str, ...] = ()
+    if options.get("missing") == "skip":
+        judgements, left_out = _answered_by_all(judgements, runs)
+    judged = JudgedFolder(judgements, conventions_of(qrels))
+    evaluator = Evaluator(judged, measures, keep_top=sys.maxsize, **options)
     results = {
         name: evaluate_without_warning(evaluator, run, name)
         if result is not None and name == graph.last  # its warnings were given
@@ -186,43 +199,69 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
         for name, run in runs.items()
     }
     names, last = results[graph.last].measures, results[graph.last]
+    if result is None:
+        alone = Evaluator(judged, measures, keep_top=keep_top, **options)
+        result = evaluate_without_warning(alone, runs[graph.last], graph.last)
     candidates = {
-        name: {query_id: list(doc_ids) for query_id, doc_ids, _ in run.rankings()}
-        for name, run in runs.items()
+        name: {query_id: top.doc_ids for query_id, top in (of_stage.top or {}).items()}
+        for name, of_stage in results.items()
     }
-    relevant = relevant_of(judgements)
+    drops = last.settings is not None and last.settings.drop_identical_ids
+    relevant = relevant_of(judgements, drop_identical_ids=drops)
     lost_from = places_of(relevant, candidates, graph)
     measured = {measure: last.scores(measure) for measure in names}
     accounts = accounts_of(evaluator, measured, candidates[graph.last], relevant, lost_from)
-    ran = {
-        name: np.array([query_id in by_query for query_id in last.query_ids])
-        for name, by_query in candidates.items()
-    }
-    below = _relevant_below_cutoffs(evaluator_of, runs[graph.last], names)
-    num_in_last = sum(map(len, relevant.values())) - sum(
-        len(doc_ids) for documents in lost_from.values() for doc_ids in documents.values()
-    )
+    ranks = _ranks_by_stage(relevant, [candidates[name] for name in graph.inputs])
+    at = list(graph.inputs).index(graph.last)
+    in_last = [by_stage[at] for of_query in ranks.values() for by_stage in of_query.values()]
+    kept = {measure: _num_kept(in_last, measure) for measure in names}
+    below = {measure: len(in_last) - in_last.count(0) - kept[measure] for measure in names}
+    differences, p_gains = _differences(results, graph, settings)
     return StagedResult(
         measures=names,
         stages=tuple(
-            _stage(name, graph, results[name], candidates[name], ran[name], ceiling, seconds)
+            _stage(name, graph, results[name], candidates[name], ceiling, seconds)
             for name, ceiling in _ceilings(evaluator, candidates, relevant, graph)
         ),
         last=graph.last,
-        num_relevant=sum(map(len, relevant.values())),
-        kept={measure: num_in_last - below[measure] for measure in names},
+        num_relevant=len(in_last),
+        kept=kept,
         best={measure: _mean(_ideal_of(account)) for measure, account in accounts.items()},
         losses=tuple(
             loss
             for measure, account in accounts.items()
             for loss in _losses(measure, account, lost_from, below[measure], settings.alpha)
         ),
-        differences=tuple(_differences(results, candidates, graph, settings)),
+        differences=differences,
+        p_gains=p_gains,
+        left_out=left_out,
         settings=settings,
-        result=result or last,
-        ranks=_ranks_by_stage(relevant, [candidates[name] for name in graph.inputs]),
+        result=result,
+        ranks=ranks,
         **of_host,
     )
+
+
+def _answered_by_all(qrels: Qrels, runs: Mapping[str, Run]) -> tuple[Qrels, tuple[str, ...]]:
+    """Return the judgements of the queries that all stages have, and the other judged queries.
+
+    Raises:
+        QueryMismatchError: there is no such query.
+    """
+    shared = set.intersection(*({*map(str, run.query_ids)} for run in runs.values()))
+    answered = [query_id for query_id in qrels.query_ids if query_id in shared]
+    if not answered:
+        msg = f"missing='skip': no judged query is in all stages: {first_few(runs)}"
+        raise QueryMismatchError(msg)
+    left_out = tuple(query_id for query_id in qrels.query_ids if query_id not in shared)
+    return qrels.select(answered) if left_out else qrels, left_out
+
+
+def _num_kept(ranks: Sequence[int], measure: str) -> int:
+    """Return how many of the ranks, 0 for none, are within the cutoff of a measure."""
+    parsed = registered(measure)
+    cutoff = None if parsed is None else parsed.cutoff
+    return sum(0 < rank <= (cutoff or rank) for rank in ranks)
 
 
 def _ranks_by_stage(
@@ -232,7 +271,8 @@ def _ranks_by_stage(
     ranks: dict[str, dict[str, tuple[int, ...]]] = {}
     for query_id, documents in relevant.items():
         rank_of = [
-            {doc_id: rank for rank, doc_id in enumerate(stage.get(query_id, ()), start=1)}
+            # Of copies, the first one counts.
+            dict(reversed([*zip(stage.get(query_id, ()), count(1), strict=False)]))
             for stage in by_stage
         ]
         ranks[query_id] = {
@@ -259,19 +299,17 @@ def _stage(  # noqa: PLR0913, PLR0917 - the facts on one stage
     graph: StageGraph,
     result: EvaluationResult,
     candidates: Candidates,
-    ran: Mask,
     ceiling: EvaluationResult,
     seconds: Mapping[str, float],
 ) -> Stage:
-    query_ids = [query_id for query_id, has in zip(result.query_ids, ran, strict=True) if has]
-    lengths = [len(candidates[query_id]) for query_id in query_ids]
+    lengths = [len(doc_ids) for doc_ids in candidates.values()]
     return Stage(
         name=name,
         inputs=graph.inputs[name],
-        num_queries=len(query_ids),
+        num_queries=len(lengths),
         documents=sum(lengths) / max(1, len(lengths)),
-        means={measure: _mean(result.scores(measure)[ran]) for measure in result.measures},
-        ceilings={measure: _mean(ceiling.scores(measure)[ran]) for measure in result.measures},
+        means={measure: _mean(result.scores(measure)) for measure in result.measures},
+        ceilings={measure: _mean(ceiling.scores(measure)) for measure in result.measures},
         seconds=seconds.get(name),
     )
 
@@ -284,28 +322,6 @@ def _mean(scores: Floats) -> float:
 def _ideal_of(account: MeasureAccount) -> Floats:
     ideal: Floats = account.measured + account.order + sum(account.losses.values())
     return ideal
-
-
-def _relevant_below_cutoffs(
-    evaluator_of: Callable[[int], Evaluator], run: Run, measures: Sequence[str]
-) -> dict[str, int]:
-    """Return {measure: how many relevant documents the run has below its cutoff}."""
-    deepest = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
-    with_top = evaluate_without_warning(evaluator_of(max(1, deepest)), run)
-    ranks = [
-        rank
-        for _, rank in ranks_of_relevant(
-            {query_id: top.grades for query_id, top in (with_top.top or {}).items()}
-        )
-    ]
-    cutoffs = {
-        measure: None if (parsed := registered(measure)) is None else parsed.cutoff
-        for measure in measures
-    }
-    return {
-        measure: 0 if cutoff is None else sum(rank > cutoff for rank in ranks)
-        for measure, cutoff in cutoffs.items()
-    }
 
 
 def _losses(
@@ -337,46 +353,52 @@ def _losses(
 
 
 def _differences(
-    results: Mapping[str, EvaluationResult],
-    candidates: Mapping[str, Candidates],
-    graph: StageGraph,
-    settings: ComparisonSettings,
-) -> Iterator[Difference]:
-    """Yield the differences of all pairs of stages on each measure, corrected over the pairs."""
+    results: Mapping[str, EvaluationResult], graph: StageGraph, settings: ComparisonSettings
+) -> tuple[tuple[Difference, ...], tuple[float, ...]]:
+    """Return the differences of all pairs of stages on each measure, corrected over the pairs.
+
+    With the corrected p of each that the first stage gains the margin or more, one-sided.
+    """
     measures = results[graph.last].measures
     aligned = align_scores({name: [result] for name, result in results.items()}, measures, "error")
-    ran = {
-        name: np.array([query_id in by_query for query_id in aligned.query_ids])
-        for name, by_query in candidates.items()
-    }
+    differences: list[Difference] = []
+    p_gains: list[float] = []
     for scores in aligned.by_measure:
         all_tests = [
-            tests for pair in graph.pairs for tests in _tests_of_pair(scores, pair, ran, settings)
+            tests for pair in graph.pairs for tests in _tests_of_pair(scores, pair, settings)
         ]
         if not all_tests:
             continue
         equality = correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm")
+        p_gains += correct(
+            np.concatenate([_p_gain_of(tests) for tests in all_tests]), "holm"
+        ).tolist()
         corrected = corrected_together(all_tests, settings)
         for tests, of_pair, p_equal in zip(all_tests, corrected, equality, strict=True):
-            yield from with_verdicts(
+            differences += with_verdicts(
                 tests, of_pair, np.array([p_equal]), num_comparisons=len(all_tests)
             )
+    return tuple(differences), tuple(p_gains)
+
+
+def _p_gain_of(tests: Tests) -> Floats:
+    """Return the p of "the stage gains the margin or more", one-sided and uncorrected, f8[1]."""
+    scores = tests.scores
+    rows = tests.pairs.differences(scores.scores)
+    return margin_tests(rows, delta=tests.settings.margin, score_range=scores.scale.range).p_better
 
 
 def _tests_of_pair(
-    scores: MeasureScores,
-    pair: tuple[str, str],
-    ran: Mapping[str, Mask],
-    settings: ComparisonSettings,
+    scores: MeasureScores, pair: tuple[str, str], settings: ComparisonSettings
 ) -> list[Tests]:
-    """Return the test of a pair over the queries for which both ran; none for fewer than two."""
+    """Return the test of a pair over the queries with scores; none for fewer than two."""
     rows = [scores.systems.index(name) for name in pair]
     of_pair = scores._replace(
         systems=pair,
         repeats=[scores.repeats[row] for row in rows],
         scores=np.asfortranarray(scores.scores[rows]),
     )
-    queries = of_pair.is_defined & ran[pair[0]] & ran[pair[1]]
+    queries = of_pair.is_defined
     if queries.sum() < FEWEST_QUERIES:
         return []
     return tests_of([of_pair.select(queries)], Pairs([Pair(0, 1)]), settings)

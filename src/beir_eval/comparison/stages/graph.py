@@ -20,14 +20,19 @@ class StageGraph:
     Attributes:
         inputs: {stage: its inputs}, in the order in which documents flow.
         last: the stage whose documents are the answer.
+        question: the one pair that is compared, a stage and what it is compared with; None: all.
     """
 
     inputs: dict[str, tuple[str, ...]]
     last: str
+    question: tuple[str, str] | None = None
 
     @classmethod
     def from_inputs(
-        cls, stages: Sequence[str], inputs: Mapping[str, str | Sequence[str]] | None
+        cls,
+        stages: Sequence[str],
+        inputs: Mapping[str, str | Sequence[str]] | None,
+        pair: Sequence[str] | None = None,
     ) -> StageGraph:
         """Return the graph of some stages, of which the last one given is the last.
 
@@ -35,9 +40,11 @@ class StageGraph:
             stages: their names, without repeats.
             inputs: {stage: its inputs}; other stages get no documents from these. None: each stage
                 gets its documents from the one before.
+            pair: the one pair that is compared; None: all.
 
         Raises:
-            InputError: an unknown stage, the last stage as an input, or stages in a circle.
+            InputError: an unknown stage, the last stage as an input, stages in a circle, or a pair
+                that is not of two stages.
         """
         if inputs is None:
             pairs = zip(stages[1:], stages, strict=False)
@@ -61,7 +68,14 @@ class StageGraph:
         except CycleError as error:
             msg = f"inputs: stages in a circle: {' <- '.join(error.args[1])}"
             raise InputError(msg) from error
-        return cls({stage: listed[stage] for stage in order}, last)
+        if pair is not None and (len(pair) != 2 or len({*pair} & {*stages}) != 2):  # noqa: PLR2004
+            msg = (
+                f"pair: two different stages were expected, not {shown(pair)}; there are "
+                f"{first_few(stages)}"
+            )
+            raise InputError(msg)
+        question = None if pair is None else (pair[0], pair[1])
+        return cls({stage: listed[stage] for stage in order}, last, question)
 
     @property
     def sources(self) -> list[str]:
@@ -79,7 +93,9 @@ class StageGraph:
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
-        """The compared pairs: each stage with its inputs, the last one with each source too."""
+        """The pair in question, or each stage with its inputs and the last one with each source."""
+        if self.question is not None:
+            return [self.question]
         edges = [(stage, before) for stage in self.inputs for before in self.inputs[stage]]
         direct = [(self.last, source) for source in self.sources if source != self.last]
         return list(dict.fromkeys([*edges, *direct]))

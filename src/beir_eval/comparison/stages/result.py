@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.records import ComparisonSettings, Difference
+from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import difference_cells, difference_headings
-from beir_eval.comparison.verdict_sentences import difference_sentence, signed_text
+from beir_eval.comparison.verdict_sentences import (
+    difference_sentence,
+    p_text,
+    power_sentences,
+    rounded_up_text,
+    signed_text,
+)
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, records_csv, score_text
@@ -31,9 +38,10 @@ class Stage(BaseModel):
     Attributes:
         name: its name.
         inputs: the stages that it gets documents from.
-        num_queries: for how many judged queries it ran.
+        num_queries: for how many judged queries it has a ranking.
         documents: the mean number of its documents, over these queries.
-        means: {measure: mean over these queries}; NaN if it is undefined for all of them.
+        means: {measure: mean over all judged queries, of which those without a ranking count as
+            empty ones}; NaN if it is undefined for all of them.
         ceilings: {measure: what the best order of its documents would score}, likewise.
         seconds: the seconds that a query takes in it; None if they are not known.
     """
@@ -44,8 +52,8 @@ class Stage(BaseModel):
     inputs: tuple[str, ...]
     num_queries: int
     documents: float
-    means: dict[str, float]
-    ceilings: dict[str, float]
+    means: dict[str, FloatOrNaN]
+    ceilings: dict[str, FloatOrNaN]
     seconds: float | None = None
 
 
@@ -59,8 +67,9 @@ class Loss(BaseModel):
             a stage has them that leads nowhere) or "never" (no stage has them).
         stage: the stage that dropped them; "" for other reasons.
         documents: how many relevant documents; for "order" those below the cutoff.
-        loss: the mean over queries, in the unit of the measure.
-        low, high: its t interval; it ends at 0.
+        loss: the mean over queries, in the unit of the measure; NaN if it is undefined for all.
+        low, high: its t interval, which ends at 0. If it is lost on fewer than 10 queries, ``high``
+            is not below what so many queries do not exclude; infinite if that is not known.
     """
 
     model_config = FROZEN
@@ -69,9 +78,18 @@ class Loss(BaseModel):
     reason: Reason
     stage: str = ""
     documents: int
-    loss: float
+    loss: FloatOrNaN
     low: float
-    high: float
+    high: HighEnd
+
+    @property
+    def interval_text(self) -> str:
+        """The interval in words, for a loss of 0 its upper end."""
+        if math.isinf(self.high):
+            return "not known"
+        if not self.loss:
+            return f"at most {rounded_up_text(self.high)}"
+        return f"{score_text(self.low)} … {score_text(self.high)}"
 
     @property
     def text(self) -> str:
@@ -114,16 +132,21 @@ class StagedResult(Shown, Saved):
         measures: the canonical names of the measures. [M]
         stages: the stages, in the order of documents. [S]
         last: the stage whose documents are the answer.
-        num_relevant: how many documents are relevant (a grade above 0), over all judged queries.
+        num_relevant: how many documents are relevant (a grade above 0), over all judged queries;
+            without those that are dropped as identical to their query.
         kept: {measure: how many of them the last stage has down to its cutoff}.
         best: {measure: the mean of an ideal ranking}: ``best`` − the mean of the last stage is the
             sum of the losses.
         losses: what is missing for each reason: for each measure the order, then the stages from
             the last to the first, then what no stage has.
-        differences: each stage against its inputs and the last one against each source, over the
-            queries for which both ran; p is corrected by Holm over all pairs of a measure.
+        differences: each stage against its inputs and the last one against each source, or the one
+            pair in question, over all judged queries; p is corrected by Holm over all pairs of a
+            measure. None if fewer than two queries have a score.
+        p_gains: the p of each of ``differences`` that the stage gains the margin or more,
+            one-sided, corrected likewise.
+        left_out: the judged queries that a stage lacks and that missing="skip" leaves out.
         settings: the settings of the tests.
-        result: the result of the last stage, over all judged queries.
+        result: the result of the last stage.
         components: what the components of the pipeline took; empty if that is not known.
         failures: {component: the queries for which it failed}; they count as empty rankings of the
             last stage, and with their documents in the stages before.
@@ -140,9 +163,11 @@ class StagedResult(Shown, Saved):
     last: str
     num_relevant: int
     kept: dict[str, int]
-    best: dict[str, float]
+    best: dict[str, FloatOrNaN]
     losses: tuple[Loss, ...]
     differences: tuple[Difference, ...]
+    p_gains: tuple[float, ...]
+    left_out: tuple[str, ...] = ()
     settings: ComparisonSettings
     result: EvaluationResult
     components: tuple[ComponentSeconds, ...] = ()
@@ -193,10 +218,10 @@ class StagedResult(Shown, Saved):
                     loss.text,
                     f"{loss.documents:,}",
                     score_text(loss.loss),
-                    f"{score_text(loss.low)} … {score_text(loss.high)}",
+                    loss.interval_text,
                 )
                 for loss in self.losses
-                if loss.measure == measure and (loss.documents or loss.loss)
+                if loss.measure == measure
             ]
             best = score_text(self.best[measure])
             rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
@@ -259,10 +284,10 @@ class StagedResult(Shown, Saved):
     def document(self) -> Document:
         """Return what is missing and where it was lost, verdicts on stages, and the tables."""
         verdicts = [
-            Sentence(self._verdict_text(pair), pair.verdict)
-            for pair in self.differences
+            Sentence(self._verdict_text(pair, p_gain), pair.verdict)
+            for pair, p_gain in zip(self.differences, self.p_gains, strict=True)
             if pair.measure == self.measures[0]
-        ]
+        ] or [Sentence("no verdicts: fewer than two queries have a score")]
         failed = [
             f"{component} failed for {number_of(len(queries), 'query', 'queries')}, counted as "
             f"empty rankings of the last stage: {first_few(queries)}"
@@ -271,7 +296,7 @@ class StagedResult(Shown, Saved):
         times = [self.components_table] if self.components else []
         return Document(
             heading="Stages",
-            warnings=[*self.result.warnings(), *failed],
+            warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
             sentences=[
                 *map(Sentence, self._account_sentences()),
                 *verdicts,
@@ -284,27 +309,49 @@ class StagedResult(Shown, Saved):
             ],
         )
 
+    def _missing_warnings(self) -> Iterator[str]:
+        """Yield which queries are left out, and which stages before the last lack some."""
+        if self.left_out:
+            number = len(self.left_out)
+            yield (
+                f"{number:,} of {number + self.result.num_queries:,} judged queries are left out, "
+                f"since a stage lacks them (missing='skip'): {first_few(self.left_out)}"
+            )
+        lacking = [
+            f"{stage.name} {self.result.num_queries - stage.num_queries:,}"
+            for stage in self.stages
+            if stage.num_queries < self.result.num_queries and stage.name != self.last
+        ]
+        if lacking:
+            yield (
+                f"of {self.result.num_queries:,} queries, those without a ranking count as empty "
+                f"ones of the stage: {', '.join(lacking)}"
+            )
+
     def _account_sentences(self) -> Iterator[str]:
         """Yield, for each measure, what the last stage reaches and what is missing for what."""
         for measure in self.measures:
             missing = self.best[measure] - self.stage(self.last).means[measure]
             parts = [
                 f"{loss.text} {score_text(loss.loss)}"
+                + (f" ({loss.interval_text})" if not loss.loss else "")
                 for loss in sorted(self.losses, key=lambda loss: -loss.loss)
-                if loss.measure == measure and loss.loss
+                if loss.measure == measure
             ]
             mean = score_text(self.stage(self.last).means[measure])
-            where = f": {', '.join(parts)}" if parts else ""
             yield (
                 f"{measure} of {self.last} is {mean} of {score_text(self.best[measure])}; missing "
-                f"are {score_text(missing)}{where}"
+                f"are {score_text(missing)}: {', '.join(parts)}"
             )
 
-    def _verdict_text(self, pair: Difference) -> str:
+    def _verdict_text(self, pair: Difference, p_gain: float) -> str:
         """Return a verdict with the seconds that a stage adds, and what its order still costs."""
-        text = difference_sentence(pair, self.settings.margin, power=False)
+        margin = self.settings.margin
+        no_gain = p_gain <= self.settings.alpha
+        text = difference_sentence(pair, margin, power=False, p_gain=p_gain if no_gain else None)
         stage, before = self.stage(pair.system), self.stage(pair.against)
-        if pair.against in stage.inputs and stage.seconds is not None:
+        is_input = before.name in stage.inputs
+        if is_input and stage.seconds is not None:
             milliseconds = f"{_seconds_text(stage.seconds)} ms a query"
             # Of several inputs, the time of the others comes on top.
             text += (
@@ -313,11 +360,16 @@ class StagedResult(Shown, Saved):
                 else f"; it takes {milliseconds} itself, without its inputs"
             )
         gain = stage.ceilings[pair.measure] - stage.means[pair.measure]
-        if pair.against in stage.inputs and gain > 0:
+        if is_input and gain > 0:
             text += f"; a perfect order of its documents would gain {signed_text(gain)}"
-        ran = min(stage.num_queries, before.num_queries)
-        if ran < self.result.num_queries:
-            text += f"; over the {pair.num_queries:,} queries for which both ran"
+        # Of a stage in between, those behind it may need the documents.
+        if stage.name == self.last and (no_gain or pair.verdict == "worse"):
+            is_alone = stage.inputs == (before.name,)
+            text += f"; {stage.name} can go" if is_alone else f"; {before.name} alone is enough"
+            if pair.verdict == "better":
+                text += f" (no gain of {margin:g} or more, one-sided p {p_text(p_gain)})"
+        if pair.verdict == "undecided" and not no_gain:
+            text = ". ".join([text, *power_sentences(pair, margin)])
         return text
 
     def _notes(self) -> Iterator[str]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from beir_eval.core.qrels import Qrels
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import SettingError, shown, warn_caller
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.run_sources.base import RunSource
@@ -44,18 +45,12 @@ class TextCounts:
     """How ranked chunks became ranks of judged text.
 
     Attributes:
-        overlap: the share of a span that a ranking must hold; None: each character counts.
-        copies: whether copies of a text are the same evidence: "any" or "none".
-        repeated: whether text that a ranking holds again costs ranks: "kept" or "dropped".
         mean_chunk: the mean length of the chunks, in characters.
         alignment: {how: the number of different chunks that were so found in their documents}.
         ends_before: {cutoff: (queries, ranks)}: of how many queries the ranking ends before the
             cutoff without all judged text, and where the shortest one does.
     """
 
-    overlap: float | None
-    copies: str
-    repeated: str
     mean_chunk: float
     alignment: dict[str, int]
     ends_before: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -132,6 +127,39 @@ def source_of_documents(source: RunSource, collapse: ChunkIds) -> tuple[ColumnSo
     flat_scores = np.concatenate(all_scores) if all_scores else None
     counts = ChunkCounts(chunks - others, further, others)
     return source_from_lists(query_ids, rankings, flat_scores), counts
+
+
+def judged_documents(qrels: Qrels, collapse: ChunkIds, documents: Iterable[str]) -> Qrels:
+    """Return judgements of chunks as those of their documents, each with its highest grade.
+
+    The judgements stay as they are if no judged id has the form of a chunk's, or if one that has is
+    that of a document.
+
+    Args:
+        qrels: the judgements.
+        collapse: the form of the ids of chunks.
+        documents: ids of documents; not looked at if no judged id has the form.
+
+    Raises:
+        SettingError: ``collapse`` is neither a separator nor a pattern with one group.
+
+    Warns:
+        BeirEvalWarning: the judgements are of chunks.
+    """
+    matches = map(chunk_pattern(collapse).fullmatch, dict.fromkeys(qrels.doc_ids))
+    document_of = {match[0]: match[1] for match in matches if match and match[1]}
+    if not document_of or any(map(document_of.__contains__, documents)):
+        return qrels
+    judged: dict[str, dict[str, float]] = {}
+    for row, doc_id, grade in zip(qrels.row.tolist(), qrels.doc_ids, qrels.grades, strict=True):
+        grades = judged.setdefault(qrels.query_ids[row], {})
+        document = document_of.get(doc_id, doc_id)
+        grades[document] = max(grade, grades.get(document, grade))
+    warn_caller(
+        f"the judgements are of chunks, such as {shown(next(iter(document_of)))}: their documents "
+        "are judged, each with the highest grade of its chunks"
+    )
+    return Qrels(judged)
 
 
 def _best_chunks(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import polars as pl
 
-from beir_eval.core.column_names import DOC, QUERY, SCORE
+from beir_eval.core.column_names import DOC, FILTER_IT, QUERY, SCORE, RowFilter, group_columns
 from beir_eval.core.dataframes import names_of_columns, to_columns
 from beir_eval.core.run_sources.dataframe import source_from_frames
 from beir_eval.errors import RunError, first_few
@@ -54,7 +54,7 @@ class RelationSource:
     checks_all_documents: ClassVar[bool] = True
 
     def __init__(self, relation: Any, names: Mapping[str, str | None]) -> None:
-        """Check the columns, but no rows.
+        """Check the columns, but no rows; only a column such as "system" is read.
 
         Args:
             relation: the relation.
@@ -63,6 +63,7 @@ class RelationSource:
         Raises:
             RunError: a column is missing, not recognised, one of several that match, or of a type
                 that cannot be read.
+            InputError: a column has the values of several systems.
         """
         with _READING:
             self._names = names_of_columns(
@@ -72,8 +73,12 @@ class RelationSource:
                 error_class=RunError,
                 label="the run",
             )
-            quoted = ('"' + name.replace('"', '""') + '"' for name in self._names.values())
-            self._relation = relation.project(", ".join(quoted))
+            rows = RowFilter({}, FILTER_IT)
+            for name in group_columns(tuple(relation.columns)):
+                values = relation.project(_quoted(name)).distinct().fetchall()
+                rows.note(name, sorted(str(value) for (value,) in values if value is not None))
+            rows.check()
+            self._relation = relation.project(", ".join(map(_quoted, self._names.values())))
             self._no_rows = self._columns_of(self._relation.limit(0))
         self._query_ids: Sequence[str] | None = None
         self._judged: _JudgedRows | None = None
@@ -185,6 +190,11 @@ def is_relation(frame: object) -> bool:
     """Return whether this is a relation of DuckDB, without importing DuckDB."""
     module = sys.modules.get("duckdb")
     return module is not None and isinstance(frame, module.DuckDBPyRelation)
+
+
+def _quoted(name: str) -> str:
+    """Return the name of a column as SQL reads it."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _itself(source: ColumnSource) -> ColumnSource:

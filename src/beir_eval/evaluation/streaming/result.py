@@ -13,7 +13,7 @@ from beir_eval.core.arrays import exact_layers
 from beir_eval.errors import ResultError, check_choice
 from beir_eval.evaluation.query_scores import QueryCounts, check_missing, cutoffs_of
 from beir_eval.evaluation.records import Counted, sums_of
-from beir_eval.evaluation.score_table import COUNTS, POSITION, RETRIEVED, judged_in_top_column
+from beir_eval.evaluation.score_table import COUNTS, HASH, POSITION, RETRIEVED, judged_in_top_column
 from beir_eval.evaluation.streaming.table_files import ScoreTableFile, columns_of
 from beir_eval.evaluation.summary import Summary
 from beir_eval.measures import Measure, parse
@@ -71,6 +71,7 @@ class _Totals:
         self.over_retrieved = {str(measure): _Mean(measure) for measure in measures}
         self._cutoffs = cutoffs_of(measures)
         self._parts: list[Counted] = []
+        self.qrels_hash = 0
         self._position_of: dict[str, int] = {}
         num_rows = 0
         for frame in table.batches():
@@ -108,6 +109,7 @@ class _Totals:
             ),
         )
         self._parts.append(part)
+        self.qrels_hash += int(columns[HASH].sum())
         position_of = dict(zip(counts.query_ids, positions.tolist(), strict=True))
         for ids in (getattr(part, name) for name in _ID_LISTS):
             self._position_of.update((query_id, position_of[query_id]) for query_id in ids)
@@ -148,7 +150,7 @@ class StreamedResult(Summary):
         counted: the counts of queries, documents and judgements. Memory grows with the number of
             queries that are missing, empty or without a relevant document, whose ids it lists.
         settings: how the run was ranked and averaged.
-        provenance: the package version.
+        provenance: the package version, and the hash of the judgements.
         table: the score table, a Parquet file; None if it was not kept.
         how: how the file was read, as a sentence.
         parts_resumed: how many parts an interrupted evaluation had finished before.
@@ -198,7 +200,7 @@ class StreamedResult(Summary):
             measures=facts.measures,
             counted=counted,
             settings=facts.settings,
-            provenance=facts.provenance,
+            provenance=facts.provenance_of(totals.qrels_hash),
             table=table.path if kept else None,
             how=how,
             parts_resumed=parts_resumed,

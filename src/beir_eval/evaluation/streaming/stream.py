@@ -315,6 +315,7 @@ class _Stream:
                 self._evaluate_grouped()
                 self.how = "grouped by query: evaluated as it was read"
             except QueryComesBackError:
+                self._run.refuse_systems()
                 self._folder.clear()
                 self.parts_resumed = 0
         if not self.how:

@@ -58,6 +58,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     document_comparison_field: str | Sequence[str] = "id",
     collapse: str | None = AUTO,
     progress: bool = True,
+    pair: Sequence[str] | None = None,
     alpha: float = 0.05,
     margin: float = 0.01,
     draws: int | None = None,
@@ -73,8 +74,8 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     ceilings, losses and verdicts are.
 
     In a loop the last run of a component counts. A stage that did not run for a query, behind a
-    router, has no ranking there, which is not an empty one. A component with retrievers of its own
-    is one stage.
+    router, counts with an empty ranking there; how many queries it ran for is said. A component
+    with retrievers of its own is one stage.
 
     Args:
         dataset: as for ``evaluate_pipeline``.
@@ -96,7 +97,8 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
         document_comparison_field: likewise, for all stages.
         collapse: likewise, for all stages.
         progress: likewise.
-        alpha: as for ``evaluate_stages``.
+        pair: as for ``evaluate_stages``.
+        alpha: likewise.
         margin: likewise.
         draws: likewise.
         rng: likewise.
@@ -147,7 +149,7 @@ def evaluate_pipeline_stages(  # noqa: PLR0913 - one keyword a setting
     qrels = evaluated_judgements(data, limit, "the pipeline")
     result = with_answers(result, retrieved, gold)
     return stages_of_pipeline(
-        retriever, retrieved, result, qrels, measures=parsed, settings=settings
+        retriever, retrieved, result, qrels, measures=parsed, settings=settings, pair=pair
     )
 
 
@@ -159,6 +161,7 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
     *,
     measures: Sequence[Measure],
     settings: ComparisonSettings,
+    pair: Sequence[str] | None = None,
 ) -> StagedResult:
     """Return the stages of a pipeline that has run with ``keep_stages``.
 
@@ -169,6 +172,7 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
         qrels: the judgements that it was evaluated by.
         measures: the measures of the stages.
         settings: those of the tests.
+        pair: as for ``evaluate_stages``.
 
     Raises:
         InputError, SettingError: as ``evaluate_pipeline_stages``.
@@ -179,7 +183,7 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
     rankings = _rankings_of(retriever, retrieved)
     ran = [str(stage) for stage in stages.inputs if str(stage) in rankings]
     never_ran = [str(stage) for stage in stages.inputs if str(stage) not in rankings]
-    graph = _graph_of(stages, ran)
+    graph = _graph_of(stages, ran, pair)
     is_alone = retriever.concurrency == 1
     times = list(_component_seconds(retrieved))
     of_component = {component.name: component.run for component in times}
@@ -254,11 +258,11 @@ def _failed_records(
             yield query_id, record
 
 
-def _graph_of(stages: PipelineStages, ran: Sequence[str]) -> StageGraph:
+def _graph_of(stages: PipelineStages, ran: Sequence[str], pair: Sequence[str] | None) -> StageGraph:
     """Return which stage passes documents to which, without the stages that never ran.
 
     Raises:
-        InputError: the last stage never ran, or there is a single stage.
+        InputError: the last stage never ran, there is a single stage, or the pair is not of two.
     """
     last = str(stages.last)
     if last not in ran:
@@ -274,7 +278,7 @@ def _graph_of(stages: PipelineStages, ran: Sequence[str]) -> StageGraph:
             passed += [before] if before in ran else inputs[before]
         inputs[str(stage)] = list(dict.fromkeys(passed))
     names = [name for name in inputs if name in ran and name != last]
-    return StageGraph.from_inputs([*names, last], {name: inputs[name] for name in ran})
+    return StageGraph.from_inputs([*names, last], {name: inputs[name] for name in ran}, pair)
 
 
 def _component_seconds(retrieved: Retrieved) -> Iterator[ComponentSeconds]:

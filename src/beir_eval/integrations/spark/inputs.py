@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.core.column_names import DOC, GRADE, QUERY, SCORE
-from beir_eval.core.dataframes import choose_column
+from beir_eval.core.column_names import DOC, GRADE, QUERY, SCORE, choose_column
 from beir_eval.errors import InputError, SettingError, needs_extra, shown
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):

@@ -1,0 +1,156 @@
+"""``--where COLUMN=VALUE`` reads one system of a file that holds several."""
+
+import pytest
+from typer.testing import CliRunner
+
+from beir_eval import read_qrels, read_run
+from beir_eval.cli.app import app
+from beir_eval.cli.commands import make_app
+
+QUERIES = ("q1", "q2", "q3")
+QRELS = "".join(f"{query} 0 a 1\n" for query in QUERIES)
+DENSE = "".join(f"{query} Q0 a 1 0.9 dense\n{query} Q0 b 2 0.5 dense\n" for query in QUERIES)
+BM25 = "".join(f"{query} Q0 b 1 9.0 bm25\n{query} Q0 a 2 8.0 bm25\n" for query in QUERIES)
+
+
+def command(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "q.txt").write_text(QRELS)
+    (tmp_path / "both.run").write_text(DENSE + BM25)
+    (tmp_path / "other.run").write_text(BM25.replace(" a ", " c "))
+    return tmp_path
+
+
+@pytest.mark.parametrize("more", [(), ("--stream",), ("--duplicates", "first"), ("--stages",)])
+def test_the_error_on_several_systems_names_the_option_and_both(folder, more):
+    code, output = command("evaluate", folder / "q.txt", folder / "both.run", "-m", "MRR", *more)
+    assert code == 2, output
+    assert "'dense', 'bm25'; choose one with --where tag=dense, or write a file for each" in output
+    assert "--duplicates" not in output
+
+
+def test_the_advice_followed_gives_the_number_of_each_system(folder):
+    for tag, mean in (("dense", "1.0000"), ("bm25", "0.5000")):
+        arguments = ("evaluate", folder / "q.txt", folder / "both.run", "-m", "MRR")
+        code, output = command(*arguments, "--where", f"tag={tag}")
+        assert (code, mean in output) == (0, True), output
+
+
+def test_one_run_of_several_systems_does_not_stop_the_others(folder):
+    arguments = ("evaluate", folder / "q.txt", folder / "both.run", folder / "other.run")
+    code, output = command(*arguments, "-m", "MRR")
+    assert (code, "--where tag=dense" in output, "0.0000" in output) == (2, True, True), output
+
+
+def test_every_command_that_reads_tables_takes_where(folder):
+    files = (folder / "q.txt", folder / "both.run")
+    code, output = command(
+        "compare", *files, folder / "other.run", "-m", "MRR", "--where", "tag=bm25"
+    )
+    assert (code, "0.5000" in output) == (0, True), output
+    code, output = command(
+        "evaluate", *files, folder / "other.run", "--stages", "--where", "tag=bm25"
+    )
+    assert code == 0, output
+    code, output = command("validate", *files, "--where", "tag=dense")
+    assert (code, "6 retrieved documents" in output) == (0, True), output
+    code, output = command("convert", files[1], folder / "o.json", "--where", "tag=dense")
+    assert (code, len(read_run(folder / "o.json"))) == (0, 3), output
+
+
+def test_where_applies_to_every_input_that_has_the_column(folder):
+    (folder / "q.csv").write_text("split,query_id,doc_id,grade\ntest,q1,a,1\ntrain,q1,a,2\n")
+    (folder / "r.csv").write_text(
+        "split,query_id,doc_id,score\ntest,q1,b,2\ntest,q1,a,1\ntrain,q1,a,2\n"
+    )
+    arguments = ("evaluate", folder / "q.csv", folder / "r.csv", folder / "other.run", "-m", "MRR")
+    code, output = command(*arguments, "--where", "split=test")
+    assert (code, "0.5000" in output) == (0, True), output
+    target = folder / "o.csv"
+    code, _ = command("convert", "--qrels", folder / "q.csv", target, "--where", "split=train")
+    assert (code, read_qrels(target).as_dict()) == (0, {"q1": {"a": 2.0}})
+
+
+def test_where_is_repeated_for_more_columns(folder):
+    rows = [
+        f"{system},{fold},q1,{doc},1" for system in "st" for fold, doc in (("1", "a"), ("2", "b"))
+    ]
+    (folder / "r.csv").write_text("system,fold,query_id,doc_id,score\n" + "\n".join(rows) + "\n")
+    arguments = ("evaluate", folder / "q.txt", folder / "r.csv", "-m", "MRR", "--where", "system=s")
+    code, output = command(*arguments)
+    assert (code, "choose one with --where fold=1" in output) == (2, True), output
+    assert command(*arguments, "--where", "fold=1")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("stated", "problem"),
+    [
+        (
+            ["tag=bm25", "lang=de"],
+            "--where states lang=de, but no file has the column 'lang': the tables have 'tag'",
+        ),
+        (["tag=x"], "--where states tag=x, but the column 'tag' has 'dense', 'bm25'"),
+        (["tag"], "--where must be COLUMN=VALUE, each column once, not 'tag'"),
+        (["=bm25"], "--where must be COLUMN=VALUE"),
+        (["tag=bm25", "tag=dense"], "--where must be COLUMN=VALUE, each column once"),
+    ],
+)
+def test_what_no_file_has_and_options_of_another_form_are_errors(folder, stated, problem):
+    options = [word for pair in stated for word in ("--where", pair)]
+    code, output = command("evaluate", folder / "q.txt", folder / "both.run", *options)
+    assert (code, problem in output) == (2, True), output
+
+
+def test_where_is_not_for_runs_in_parts_and_saved_results(folder):
+    files = (folder / "q.txt", folder / "both.run")
+    code, output = command("evaluate", *files, "--stream", "--where", "tag=bm25")
+    assert (code, "--where reads a run as a whole" in output) == (2, True), output
+    saved = folder / "r.json"
+    assert command("evaluate", folder / "q.txt", folder / "other.run", "-o", saved)[0] == 0
+    code, output = command("compare", saved, "--where", "tag=bm25")
+    assert (code, "--where, --corpus" in output) == (2, True), output
+
+
+def test_a_value_with_blanks_is_quoted_in_the_advice(folder):
+    (folder / "r.csv").write_text("model,qid,docno,score\nBM25 (k1),q1,a,1\ndense,q1,a,1\n")
+    code, output = command("evaluate", folder / "q.txt", folder / "r.csv", "-m", "MRR")
+    assert (code, "choose one with --where 'model=BM25 (k1)'" in output) == (2, True), output
+
+
+def test_commands_without_the_option_do_not_name_it(folder):
+    judged = folder / "q.csv"
+    judged.write_text("split,query_id,doc_id,grade\ntest,q1,a,1\ntrain,q2,a,1\n")
+    result = CliRunner().invoke(make_app(["power"]), ["power", str(judged)])
+    assert result.exit_code == 2
+    assert "where={'split': 'test'}" in result.output
+    assert "--where" not in result.output
+
+
+CHUNK_QRELS = "q1 0 a.py#1 1\nq2 0 b.py#3 1\n"
+CHUNK_RUN = "".join(f"{q} Q0 a.py#2 1 2 t\n{q} Q0 b.py#1 2 1 t\n" for q in ("q1", "q2"))
+
+
+@pytest.mark.parametrize("name", ["evaluate", "stages", "compare"])
+def test_judgements_of_chunks_are_joined_as_the_runs_are(folder, name):
+    (folder / "c.txt").write_text(CHUNK_QRELS + "q1 0 a.py#7 3\nq1 0 README 0\n")
+    for run in ("r.run", "s.run"):
+        (folder / run).write_text(CHUNK_RUN)
+    files = (folder / "c.txt", folder / "r.run", folder / "s.run")
+    more = ("--stages",) if name == "stages" else ()
+    command_name = "evaluate" if name == "stages" else name
+    code, output = command(command_name, *files, *more, "-m", "MRR", "--chunk-ids", "#")
+    assert (code, "0.7500" in output) == (0, True), output
+    assert "the judgements are of chunks, such as 'a.py#1': their documents are judged" in output
+
+
+def test_ids_of_judged_documents_that_look_like_chunks_stay(folder):
+    (folder / "c.txt").write_text("q1 0 doc-1 1\nq2 0 doc-2 1\n")
+    (folder / "r.run").write_text("q1 Q0 doc-1-7 1 2 t\nq2 Q0 doc-1-2 1 2 t\n")
+    arguments = ("evaluate", folder / "c.txt", folder / "r.run", "-m", "MRR", "--chunk-ids", "-")
+    code, output = command(*arguments)
+    assert (code, "0.5000" in output, "of chunks, such" in output) == (0, True, False), output
