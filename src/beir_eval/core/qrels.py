@@ -144,7 +144,7 @@ def refuse_columns(mapping: Mapping[Any, Any]) -> None:
     if matching_names(names, QUERY_NAMES) and matching_names(names, DOC_NAMES):
         msg = (
             f"these are columns of a table ({first_few(names)}), not {{query_id: [doc_id, …]}}; "
-            "from_columns takes columns, and a file may be CSV, with a row per line"
+            "Qrels.from_columns takes columns, and a file may be CSV, with a row per line"
         )
         raise QrelsError(msg)
 

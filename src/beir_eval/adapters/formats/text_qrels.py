@@ -167,7 +167,8 @@ def _read_columns(
     if not queries:
         problem = "no judgement in it; expected lines such as 'q1 0 d1 1' or 'q1<tab>d1<tab>1'"
         raise FileFormatError(content.path, problem)
-    if max(value_of.values()) > HIGHEST_PERCENTAGE and len(value_of) > len(set(documents)):
+    are_ids = len(value_of) > len(set(documents)) and all(map(str.isdigit, value_of))
+    if are_ids and max(value_of.values()) > HIGHEST_PERCENTAGE:
         raise _permuted_error(content, value_of)
     return queries, documents, grades
 
