@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -252,6 +253,85 @@ def _beir_eval_on_documents(data: Any) -> dict[str, float]:
     )
 
 
+def make_long_documents(
+    queries: int, documents: int, words: int, field: str
+) -> tuple[dict[str, Any], str]:
+    """Return the arguments of Haystack's evaluators and the field that identifies a document.
+
+    Each query has three ground-truth documents, which are retrieved.
+
+    Args:
+        queries: how many queries.
+        documents: the length of each ranking.
+        words: the length of each text.
+        field: "content" or "id".
+    """
+    from haystack import Document  # noqa: PLC0415
+
+    rng = random.Random(0)  # noqa: S311 - test data
+    texts = (
+        " ".join([f"w{rng.randrange(4000)}" for _ in range(words)]) for _ in range(2 * queries)
+    )
+    store = [Document(id=f"d{number}", content=text) for number, text in enumerate(texts)]
+    retrieved = [rng.sample(store, documents) for _ in range(queries)]
+    truth = [rng.sample(ranking, 3) for ranking in retrieved]
+    return {"ground_truth_documents": truth, "retrieved_documents": retrieved}, field
+
+
+def _component(data: Any) -> dict[str, float]:
+    """Run the component with its 36 measures."""
+    from haystack_integrations.components.evaluators.beir_eval import (  # noqa: PLC0415
+        BEIREvaluator,
+    )
+
+    arguments, field = data
+    return dict(BEIREvaluator(document_comparison_field=field).run(**arguments)["metrics"])
+
+
+def _four_of_haystack(data: Any) -> dict[str, float]:
+    """Run Haystack's four evaluators; their MRR has no cutoff and is not compared."""
+    from haystack.components import evaluators  # noqa: PLC0415
+
+    arguments, field = data
+    means = {
+        name: evaluator(document_comparison_field=field).run(**arguments)["score"]
+        for name, evaluator in (
+            ("MRR", evaluators.DocumentMRREvaluator),
+            ("MAP@100", evaluators.DocumentMAPEvaluator),
+            ("nDCG@100", evaluators.DocumentNDCGEvaluator),
+            ("Recall@100", evaluators.DocumentRecallEvaluator),
+        )
+    }
+    del means["MRR"]
+    return means
+
+
+def _drop_in_of_pytrec_eval(qrels: Any, run: Any) -> dict[str, float]:
+    from beir_eval.integrations import pytrec_eval  # noqa: PLC0415
+
+    measures = {f"{name}.{','.join(map(str, CUTOFFS))}" for name in NAMES}
+    return _means(pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run))
+
+
+def _with_evaluation_of(retrieval: Any, data: Any) -> dict[str, float]:
+    """Return all numbers of the class EvaluateRetrieval of BEIR, or of its drop-in."""
+    qrels, run = data
+    means = retrieval.EvaluateRetrieval().evaluate(qrels, run, list(CUTOFFS))
+    return {name: mean for part in means for name, mean in part.items()}
+
+
+def _drop_in_of_beir(data: Any) -> dict[str, float]:
+    from beir_eval.integrations import beir  # noqa: PLC0415
+
+    return _with_evaluation_of(beir, data)
+
+
+def _beir(data: Any) -> dict[str, float]:
+    evaluation = import_module("beir.retrieval.evaluation")
+
+    return _with_evaluation_of(evaluation, data)
+
+
 def _read_contents(data: Any) -> dict[str, float]:
     """Look at every document and its text, as a set for each query: a lower bound."""
     for documents in data[1]:
@@ -277,6 +357,69 @@ DICT_SHAPES = (
     Shape(300_000, 10, 1),
     Shape(50, 1000, 600),
 )
+#: Queries and documents of each, and words of each text, of the rows of the component.
+COMPONENT_SIZES = ((20, 10), (1000, 100))
+COMPONENT_WORDS = (60, 3000)
+DROP_IN_SHAPES = (Shape(10, 10, 3), Shape(300, 100, 5))
+
+
+def _measures_case(queries: str, documents: str, number: str) -> Case:
+    our_side = partial(_beir_eval, cutoffs=range(1, 1 + int(number) // len(NAMES)))
+    sides = {"beir-eval": _from_pair(our_side), "reading": _from_pair(read_scores)}
+    return Case(partial(make_dicts, Shape(int(queries), int(documents), 1)), sides)
+
+
+def _file_case(queries: str, documents: str) -> Case:
+    sides: dict[str, Side] = {"beir-eval": _beir_eval_on_file, "polars": _read_file_with_polars}
+    return Case(partial(make_file, int(queries), int(documents)), sides)
+
+
+def _haystack_case(queries: str, documents: str) -> Case:
+    sides: dict[str, Side] = {"beir-eval": _beir_eval_on_documents, "contents": _read_contents}
+    return Case(partial(make_documents, int(queries), int(documents)), sides)
+
+
+def _component_case(queries: str, documents: str, words: str, field: str) -> Case:
+    sides: dict[str, Side] = {"beir-eval": _component, "Haystack": _four_of_haystack}
+    return Case(
+        partial(make_long_documents, int(queries), int(documents), int(words), field), sides
+    )
+
+
+def _drop_ins_case(*shape: str) -> Case:
+    sides: dict[str, Side] = {
+        "drop-in of pytrec_eval": _from_pair(_drop_in_of_pytrec_eval),
+        "pytrec_eval": _from_pair(_pytrec_eval),
+        "drop-in of BEIR": _drop_in_of_beir,
+        "BEIR": _beir,
+    }
+    return Case(partial(make_dicts, Shape(*map(int, shape))), sides)
+
+
+def _arrays_case(queries: str, k: str) -> Case:
+    sides: dict[str, Side] = {
+        "beir-eval": _beir_eval_on_arrays,
+        "one pass": _pass_over_arrays,
+        "pytrec_eval": _pytrec_eval_on_arrays,
+    }
+    return Case(partial(make_arrays, int(queries), int(k)), sides)
+
+
+def _ready_case(queries: str, k: str) -> Case:
+    sides: dict[str, Side] = {"beir-eval": _beir_eval_on_arrays, "one pass": _pass_over_arrays}
+    return Case(partial(make_arrays_with_qrels, int(queries), int(k)), sides)
+
+
+_KINDS: dict[str, Callable[..., Case]] = {
+    "dicts": lambda *sizes: _dict_case(Shape(*map(int, sizes[:-1])), sizes[-1]),
+    "measures": _measures_case,
+    "file": _file_case,
+    "haystack": _haystack_case,
+    "component": _component_case,
+    "drop-ins": _drop_ins_case,
+    "arrays": _arrays_case,
+    "ready": _ready_case,
+}
 
 
 def case_from_name(name: str) -> Case:
@@ -285,31 +428,13 @@ def case_from_name(name: str) -> Case:
     Args:
         name: "dicts <queries> <documents> <judged> <one of IDS>"; "measures <queries> <documents>
             <measures>", dicts with so many measures, a multiple of 4; "file <queries> <documents>",
-            a TREC run; "haystack <queries> <documents>"; "arrays <queries> <k>" with the judgements
-            as dicts, or "ready <queries> <k>" with the judgements as ``Qrels``.
+            a TREC run; "haystack <queries> <documents>"; "component <queries> <documents> <words>
+            <content or id>"; "drop-ins <queries> <documents> <judged>"; "arrays <queries> <k>"
+            with the judgements as dicts, or "ready <queries> <k>" with the judgements as
+            ``Qrels``.
     """
-    sides: dict[str, Side]
     kind, *sizes = name.split()
-    if kind == "dicts":
-        *shape, ids = sizes
-        return _dict_case(Shape(*map(int, shape)), ids)
-    if kind == "measures":
-        queries, documents, number = map(int, sizes)
-        our_side = partial(_beir_eval, cutoffs=range(1, 1 + number // len(NAMES)))
-        sides = {"beir-eval": _from_pair(our_side), "reading": _from_pair(read_scores)}
-        return Case(partial(make_dicts, Shape(queries, documents, 1)), sides)
-    if kind == "file":
-        sides = {"beir-eval": _beir_eval_on_file, "polars": _read_file_with_polars}
-        return Case(partial(make_file, *map(int, sizes)), sides)
-    if kind == "haystack":
-        sides = {"beir-eval": _beir_eval_on_documents, "contents": _read_contents}
-        return Case(partial(make_documents, *map(int, sizes)), sides)
-    queries, k = map(int, sizes)
-    make = make_arrays if kind == "arrays" else make_arrays_with_qrels
-    sides = {"beir-eval": _beir_eval_on_arrays, "one pass": _pass_over_arrays}
-    if kind == "arrays":
-        sides["pytrec_eval"] = _pytrec_eval_on_arrays
-    return Case(partial(make, queries, k), sides)
+    return _KINDS[kind](*sizes)
 
 
 # Whole processes

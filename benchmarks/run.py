@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 RESULTS = HERE / "RESULTS.md"
 PACKAGES = ("numpy", "polars", "pytrec_eval-terrier", "ranx", "beir-eval")
 HEADER = "| path and shape | against | seconds | ours | times faster | peak memory, ours | theirs |"
+#: What ``--only`` takes.
+PARTS = ("dicts", "arrays", "component", "drop-ins", "files", "processes")
 #: The numbers of queries of the two cases with top-k arrays.
 ARRAY_QUERIES = (100_000, 1_000_000)
 
@@ -45,13 +47,18 @@ def echo(line: str) -> str:
     return line
 
 
+def seconds_text(seconds: float) -> str:
+    """Return seconds as text, with four decimals below a hundredth."""
+    return f"{seconds:.4f}" if seconds < 0.01 else f"{seconds:.3f}"
+
+
 def row(name: str, against: str, ours: Times, theirs: Times) -> str:
     """Return the row of the table that compares two sides; ``against`` labels the other side."""
     pairs = zip(theirs.seconds, ours.seconds, strict=False)
     ratios = [their_seconds / our_seconds for their_seconds, our_seconds in pairs]
     spread = f" ({min(ratios):.1f}-{max(ratios):.1f})" if len(ratios) > 1 else ""
     return echo(
-        f"| {name} | {against} | {theirs.median:.3f} | {ours.median:.3f} "
+        f"| {name} | {against} | {seconds_text(theirs.median)} | {seconds_text(ours.median)} "
         f"| **{statistics.median(ratios):.1f}**{spread} "
         f"| {mebibytes(ours.peak)} | {mebibytes(theirs.peak)} |"
     )
@@ -104,6 +111,32 @@ def array_rows(repetitions: int) -> list[str]:
             f"top-k arrays, {queries:,} × 100, `Qrels`; {mebibytes(ours.beyond)} beyond the input"
         )
         rows.append(row(name, "one pass over both arrays", ours, times["one pass"]))
+    return rows
+
+
+def component_rows(repetitions: int) -> list[str]:
+    """Measure the component beside Haystack's four evaluators and return the rows."""
+    rows = []
+    for queries, documents in cases.COMPONENT_SIZES:
+        for words in cases.COMPONENT_WORDS:
+            for field in ("content", "id"):
+                case = f"component {queries} {documents} {words} {field}"
+                times = in_turns(case, ["beir-eval", "Haystack"], repetitions)
+                name = f"`BEIREvaluator`, {queries:,} × {documents}, {words:,} words, by {field}"
+                ours, theirs = times["beir-eval"], times["Haystack"]
+                rows.append(row(name, "Haystack's four evaluators", ours, theirs))
+    return rows
+
+
+def drop_in_rows(repetitions: int) -> list[str]:
+    """Measure the drop-ins on small runs beside what they replace and return the rows."""
+    rows = []
+    for shape in cases.DROP_IN_SHAPES:
+        for tool in ("pytrec_eval", "BEIR"):
+            sides = [f"drop-in of {tool}", tool]
+            case = f"drop-ins {shape.queries} {shape.documents} {shape.judged}"
+            ours, theirs = in_turns(case, sides, repetitions).values()
+            rows.append(row(f"drop-in of {tool}, {shape}", tool, ours, theirs))
     return rows
 
 
@@ -219,9 +252,11 @@ def sections_of_others() -> list[str]:
 
 
 def replace_rows(lines: list[str], rows: list[str]) -> list[str]:
-    """Return the lines with each row replaced by the new row of the same name and peer."""
+    """Return the lines with each row replaced by the new one of its name and peer, or added."""
     new_rows = {tuple(row.split(" | ")[:2]): row for row in rows}
-    return [new_rows.get(tuple(line.split(" | ")[:2]), line) for line in lines]
+    replaced = [new_rows.pop(tuple(line.split(" | ")[:2]), line) for line in lines]
+    end = replaced.index("", replaced.index(HEADER))
+    return [*replaced[:end], *new_rows.values(), *replaced[end:]]
 
 
 def main() -> None:
@@ -230,7 +265,7 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--without-ranx", action="store_true")
     parser.add_argument("--without-growth", action="store_true")
-    parser.add_argument("--only", choices=("dicts", "arrays", "files", "processes"))
+    parser.add_argument("--only", choices=PARTS)
     options = parser.parse_args()
     with installed_wheel() as folder:
         measure(options, str(folder / "bin" / "beir-eval"))
@@ -247,6 +282,8 @@ def measure(options: argparse.Namespace, command: str) -> None:
     parts: dict[str, Callable[[], list[str]]] = {
         "dicts": lambda: dict_rows(options.repetitions, with_ranx=with_ranx),
         "arrays": lambda: array_rows(options.repetitions),
+        "component": lambda: component_rows(options.repetitions),
+        "drop-ins": lambda: drop_in_rows(options.repetitions),
         "files": lambda: file_rows(options.repetitions, command),
         "processes": lambda: process_rows(options.repetitions, command, with_ranx=with_ranx),
     }
