@@ -66,6 +66,21 @@ WRONG = {
         documents(RANKED, meta=lambda row, index: {"ground": GROUNDS[(row + index) % 2]}),
         "have only 2 values of meta.ground",
     ),
+    "a key with a value of each kind": (
+        {"document_comparison_field": "meta.kind"},
+        documents(TRUTH, meta=lambda row, _: {"kind": KINDS[row % 5]}),
+        documents(
+            [[f"{text} {number}" for text in contents for number in "12"] for contents in RANKED],
+            meta=lambda row, index: {"kind": KINDS[(row + index) % 5]},
+        ),
+        "have only 5 values of meta.kind",
+    ),
+    "ground truth of the first query for all": (
+        {},
+        documents(TRUTH[:1] * len(TRUTH)),
+        documents(RANKED),
+        "all 12 queries have the same ground-truth documents",
+    ),
     "chunks of the judged contents": (
         {},
         documents([[f"{plants[0]}. {plants[1]}. {plants[2]}"] for plants in PLANTS]),

@@ -37,6 +37,7 @@ SuspicionCode = Literal[
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
+    "same-judgements",
     "fractional-grades",
     "grades-are-scores",
     "ascending-scores",
@@ -75,6 +76,10 @@ REMEDIES: Mapping[SuspicionCode, str] = {
         "If the lowest grade means not relevant, subtract it from all, so that it is 0"
     ),
     "numbered-grades": "Check that the column of grades was read",
+    "same-judgements": (
+        "Check that each query has its own; if they are variants of one question, they are one "
+        "cluster (clusters=)"
+    ),
     "fractional-grades": "Set a threshold, for example Precision(rel=0.5)@10",
     "grades-are-scores": (
         "If these are the retrieved documents, the two lists are swapped: ground_truth_documents "
@@ -130,6 +135,7 @@ _OF_QRELS = (
     "deep-learning-grades",
     "grades-without-zero",
     "numbered-grades",
+    "same-judgements",
     "fractional-grades",
     "grades-are-scores",
 )

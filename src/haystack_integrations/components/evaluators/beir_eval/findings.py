@@ -22,9 +22,10 @@ from beir_eval.integrations.retrieval.documents import (
 
 logger = logging.getLogger(__name__)
 
-#: With so few different names for ten times as many documents of six queries, or with one name for
-#: two documents of two queries, most documents count as relevant.
-_FEW_NAMES, _TIMES_MORE, _ENOUGH_QUERIES = 3, 10, 6
+#: With three names for ten times as many documents of six queries, or up to twenty if a ranking
+#: holds half of them, or with one for two documents of two queries, most rankings find what is
+#: relevant.
+_FEW_NAMES, _MOST_NAMES, _HALF, _TIMES_MORE, _ENOUGH_QUERIES = 3, 20, 0.5, 10, 6
 #: How many queries, and documents of each, are looked at for parts of judged texts, and how much of
 #: their texts; shorter texts are parts of others by chance.
 _QUERIES, _DOCUMENTS, _PART_LENGTH, _TEXT_LENGTH, _LEAST_LENGTH = 10, 3, 2_000, 100_000, 20
@@ -66,6 +67,9 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
         findings += _of_judgements(judged, names)
     if retrieved_names is not None:
         findings += _of_retrieved(retrieved_names, names)
+        findings += _same_names(names, qrels.doc_ids, retrieved_names, retrieved)
+    if judged is not None and not findings:
+        findings += _same_judgements(judged)
     # Ids of documents without names show nothing.
     has_reason = any(
         finding.code.startswith("unnamed") and finding.count == finding.total
@@ -75,8 +79,6 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
         parts = list(_parts_of_judged(result, judged, retrieved_names))
         has_reason = has_reason or bool(parts)
         findings += parts
-    if retrieved_names is not None:
-        findings += _same_names(names, qrels.doc_ids, retrieved_names, retrieved)
     if has_reason:
         result = with_counts(result, unmatched_ids=None)
     else:
@@ -139,6 +141,18 @@ def _of_judgements(judged: Judgements, names: DocumentNames) -> Iterator[Suspici
         )
 
 
+def _same_judgements(judged: Judgements) -> Iterator[Suspicion]:
+    """Yield a suspicion if all queries have the same ground truth, as where one was copied."""
+    first, *others = judged.grades.values()
+    if len(others) >= _ENOUGH_QUERIES - 1 and first and all(map(first.__eq__, others)):
+        yield Suspicion(
+            code="same-judgements",
+            fact=f"all {len(judged.grades):,} queries have the same ground-truth documents",
+            count=len(judged.grades),
+            total=len(judged.grades),
+        )
+
+
 def _of_retrieved(retrieved: RetrievedNames, names: DocumentNames) -> Iterator[Suspicion]:
     """Yield what looks wrong in retrieved documents: no names, and parts of no document."""
     total = sum(map(len, retrieved))  # reads those of unjudged queries too
@@ -161,7 +175,7 @@ def _same_names(
     retrieved_names: Sequence[Sequence[str]],
     retrieved: Sequence[Sequence[Document]],
 ) -> Iterator[Suspicion]:
-    """Yield a suspicion if documents have so few names that most of them count as relevant.
+    """Yield a suspicion if documents have so few names that most rankings hold the relevant ones.
 
     Args:
         names: the fields that identify a document.
@@ -174,11 +188,16 @@ def _same_names(
     distinct: set[str] = set()
     for of_query in chain(retrieved_names, [judged]):
         distinct.update(of_query)
-        if len(distinct) > _FEW_NAMES:
+        if len(distinct) > _MOST_NAMES:
             return
     num_documents = len({document.id for document in chain.from_iterable(retrieved)})
     is_one = len(distinct) == 1 and len(retrieved) > 1 and num_documents > 1
-    is_few = num_documents >= _TIMES_MORE * len(distinct) and len(retrieved) >= _ENOUGH_QUERIES
+    in_rankings = sum(len(set(of_query)) for of_query in retrieved_names) / len(retrieved)
+    is_few = (
+        num_documents >= _TIMES_MORE * len(distinct)
+        and len(retrieved) >= _ENOUGH_QUERIES
+        and (len(distinct) <= _FEW_NAMES or in_rankings >= _HALF * len(distinct))
+    )
     if is_one or is_few:
         values = number_of(len(distinct), "value")
         yield Suspicion(
