@@ -179,7 +179,6 @@ bench: $(VENV)/.bench
 	[ -z "$$BEIR_EVAL_REALDATA" ] || $(BIN)/python benchmarks/compare_commands.py
 
 bench-paths: $(SPARK)/.test
-	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --group bench-paths
 	$(SPARK)/bin/python benchmarks/paths.py --rows $(ROWS) --write
 
 bench-scale: $(VENV)/.test

@@ -274,6 +274,8 @@ def beir_case(  # noqa: C901 - one case
                 yield case, None
             else:
                 row = _beir_row(call, qrels, left, k_values, mine, theirs)
+                if row is None and any(query in ranking for query, ranking in left.items()):
+                    row = "beir-own-ids-kept" if call != "evaluate" else None
                 yield case, (mine, theirs, row)
 
 

@@ -93,17 +93,6 @@ def evaluate_file(folder: Path, name: str) -> tuple[float, EvaluationResult]:
     return time.perf_counter() - start, result
 
 
-def evaluate_relation(folder: Path) -> tuple[float, EvaluationResult]:
-    """Evaluate a relation of DuckDB, whose judged queries are read."""
-    import duckdb  # noqa: PLC0415 - not needed by the other ways
-
-    connection = duckdb.connect()
-    start = time.perf_counter()
-    relation = connection.from_parquet(str(folder / PARQUET))
-    result = evaluate(folder / QRELS, Run.from_dataframe(relation))
-    return time.perf_counter() - start, result
-
-
 def evaluate_in_parts(folder: Path, name: str) -> tuple[float, Path]:
     """Evaluate a file in parts; a file that is not grouped is partitioned on disk."""
     start = time.perf_counter()
@@ -133,7 +122,6 @@ WAYS: dict[str, tuple[str, Callable[[Path], tuple[float, EvaluationResult | Path
     "TREC in memory": ("TREC, grouped", lambda folder: evaluate_file(folder, TREC)),
     "TREC in parts": ("TREC, grouped", lambda folder: evaluate_in_parts(folder, TREC)),
     "Parquet in memory": ("Parquet, shuffled", lambda folder: evaluate_file(folder, PARQUET)),
-    "DuckDB": ("Parquet, shuffled", evaluate_relation),
     "Parquet in parts": ("Parquet, shuffled", lambda folder: evaluate_in_parts(folder, PARQUET)),
     "Spark, cogroup": ("Parquet, shuffled", lambda folder: evaluate_on_spark(folder, "cogroup")),
     "Spark, sort": ("Parquet, shuffled", lambda folder: evaluate_on_spark(folder, "sort")),

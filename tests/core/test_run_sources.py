@@ -1,11 +1,8 @@
 """Rankings, arrays, columns and dataframes give the same result as a dict of the same run."""
 
-import json
-import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -595,47 +592,6 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
     for query, doc in zip(queries, docs, strict=True):
         expected.setdefault(query, []).append(doc)
     assert {query: list(ranking) for query, ranking, _ in run.rankings()} == expected
-
-
-@pytest.fixture(scope="module")
-def duckdb_outcomes():
-    """Return {name of a check of relations: None, or the traceback of its failure}."""
-    # In a process of its own: duckdb prints a list of its objects where pytest ends.
-    script = Path(__file__).parents[1] / "support" / "duckdb_relations.py"
-    process = subprocess.run(
-        [sys.executable, script], check=False, capture_output=True, text=True, timeout=300
-    )
-    assert process.returncode == 0, process.stderr[-3000:]
-    return json.loads(process.stdout)
-
-
-@pytest.mark.parametrize(
-    "promise",
-    [
-        "same_results",
-        "many_parts",
-        "errors",
-        "reading",
-        "changed_tables",
-        "rows_in_another_order",
-        "quoted_names",
-        "several_systems",
-        "threads",
-        "without_pyarrow",
-        "memory",
-    ],
-)
-def test_a_relation_of_duckdb_is_a_run_that_is_read_at_evaluation(promise, duckdb_outcomes):
-    assert duckdb_outcomes[promise] is None, duckdb_outcomes[promise]
-
-
-def test_no_dataframe_loads_duckdb():
-    script = (
-        "import sys, polars as pl; from beir_eval import Run; "
-        "Run.from_dataframe(pl.DataFrame({'qid': ['q'], 'docno': ['d'], 'score': [1.0]})); "
-        "sys.exit('duckdb' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.parametrize(

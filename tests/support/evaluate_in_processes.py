@@ -15,7 +15,6 @@ from pathlib import Path
 import torch.distributed as processes
 from datasets import Dataset as Rows
 from sentence_transformers import (
-    CrossEncoder,
     SentenceTransformer,
     SentenceTransformerTrainer,
     SentenceTransformerTrainingArguments,
@@ -45,10 +44,6 @@ def main():
     evaluators = {
         "ours": (retrieval_evaluator(dataset), encoder),
         "compatible": (retrieval_evaluator(dataset, compatible=True), encoder),
-        "reranking": (
-            ours.CrossEncoderRerankingEvaluator.from_dataset(dataset, demo.RUNS[0], rerank_k=4),
-            CrossEncoder(str(models / "cross-encoder"), device="cpu"),
-        ),
     }
     seen = {"rank": rank}
     for name, (evaluator, model) in evaluators.items():

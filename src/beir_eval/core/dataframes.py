@@ -1,6 +1,6 @@
 """Reading of dataframes into checked polars columns, through the Arrow PyCapsule interface.
 
-The interface is provided by polars, pyarrow tables, DuckDB relations, and pandas (which needs
+The interface is provided by polars, pyarrow tables, and pandas (which needs
 pyarrow for it). This module imports no other dataframe package than polars.
 """
 

@@ -299,7 +299,8 @@ class Qrels:
 
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
-                needs pyarrow), a pyarrow table, a DuckDB relation. It is not changed.
+                needs pyarrow), a pyarrow table, or a relation of DuckDB as ``relation.pl()``. It is
+                not changed.
             query_id: the name of the column of query ids.
             doc_id: the name of the column of document ids.
             grade: the name of the column of grades.

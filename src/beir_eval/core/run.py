@@ -171,13 +171,10 @@ class Run:
         by other names, such as query, document and _score. Of the columns qid, docid and docno,
         docno is the document, as in PyTerrier. Needs polars.
 
-        A DuckDB relation is read when the run is evaluated, and with pyarrow only the rows of
-        judged queries are kept. So its connection must be open until then, and its rows are checked
-        then.
-
         Args:
             frame: anything with the Arrow PyCapsule interface: a polars or pandas dataframe (pandas
-                needs pyarrow), a pyarrow table, a DuckDB relation. It is not changed.
+                needs pyarrow), a pyarrow table, or a relation of DuckDB as ``relation.pl()``. It is
+                not changed.
             query_id: the name of the column of query ids.
             doc_id: the name of the column of document ids.
             score: the name of the column of scores.
@@ -186,20 +183,13 @@ class Run:
         Raises:
             RunError: the frame cannot be read, a column is missing, not recognised or one of
                 several that match, an id is null, empty or neither text nor an integer, or a score
-                is not a finite number. Of a DuckDB relation, an error in a row is raised at
-                evaluation.
+                is not a finite number.
             MissingExtraError: polars is not installed, or pyarrow for pandas.
         """
         from beir_eval.core.dataframes import to_columns  # noqa: PLC0415 - an extra
         from beir_eval.core.run_sources.dataframe import source_from_frames  # noqa: PLC0415
-        from beir_eval.core.run_sources.relation import (  # noqa: PLC0415
-            RelationSource,
-            is_relation,
-        )
 
         names = {"query_id": query_id, "doc_id": doc_id, "score": score}
-        if is_relation(frame):
-            return cls.from_source(RelationSource(frame, names), collapse=collapse)
         columns = to_columns(
             frame, number_role=SCORE, names=names, error_class=RunError, label="the run"
         )

@@ -13,12 +13,9 @@ import heapq
 import logging
 import operator
 import re
-import sys
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -242,9 +239,8 @@ class EvaluateRetrieval:
             results: {query_id: {doc_id: score}}; not changed.
             k_values: cutoffs, whole numbers or their decimal text; one that is listed twice counts
                 once.
-            ignore_identical_ids: leave out documents whose id is that of their query, in this call
-                and in later ones with the same rankings. (BEIR removes them from the results.)
-                Rankings with such documents stay in memory until a later call finds them unused.
+            ignore_identical_ids: leave out documents whose id is that of their query. (BEIR removes
+                them from the results.)
 
         Raises:
             QueryMismatchError: the qrels and the results have no query in common.
@@ -256,8 +252,7 @@ class EvaluateRetrieval:
         measure_of = {"NDCG": nDCG, "MAP": MAP, "Recall": Recall, "P": Precision}
         if ignore_identical_ids:
             _LOGGER.info("documents whose id is that of their query are left out")
-            _identical_ids_ignored.add(results)
-        remaining = without_empty_ids(_identical_ids_ignored.apply_to(results))
+        remaining = without_empty_ids(results)
         result = evaluate_full(
             without_empty_ids(qrels),
             remaining,
@@ -291,7 +286,7 @@ class EvaluateRetrieval:
 
         Documents with equal scores are ranked in the order of the results here, and by document id
         in ``evaluate``: with ties, MRR may contradict nDCG. Documents whose id is that of their
-        query count, unless ``evaluate`` has ignored them in the same rankings.
+        query are left out, as in BEIR after ``evaluate``, which removes them from its input.
 
         Hole@k of a query is the number of its first k documents that are not judged for any query,
         divided by k even if fewer than k documents are retrieved.
@@ -316,7 +311,7 @@ class EvaluateRetrieval:
         """
         cutoffs = _cutoffs(k_values)
         metric_name = str(metric).lower()
-        remaining = _identical_ids_ignored.apply_to(results)
+        remaining = _without_identical_ids(results)
         if metric_name in _HOLE_METRICS:
             scores = _hole_scores(qrels, remaining, cutoffs)
         elif metric_name in _CUSTOM_METRICS:
@@ -407,6 +402,18 @@ def _cutoffs(k_values: object) -> list[int]:
     return list(dict.fromkeys(cutoffs))
 
 
+def _without_identical_ids(results: Any) -> Any:
+    """Return the results without documents whose id is that of their query, in new rankings."""
+    if not isinstance(results, Mapping):
+        return results  # the evaluation raises the error
+    return {
+        query_id: {doc: score for doc, score in ranking.items() if str(doc) != str(query_id)}
+        if isinstance(ranking, Mapping) and (query_id in ranking or str(query_id) in ranking)
+        else ranking
+        for query_id, ranking in results.items()
+    }
+
+
 def _query_indices(result: EvaluationResult, results: _Results) -> list[int]:
     """Return the indices of the evaluated queries in the order of ``results``, as BEIR sums them.
 
@@ -473,77 +480,3 @@ def _log_scores(logger: logging.Logger, scores: _Scores) -> None:
     logger.info("\n")  # an empty line, as in BEIR
     for name, value in scores.items():
         logger.info("%s: %.4f", name, value)
-
-
-class _Ignored(NamedTuple):
-    """A ranking, and the document ids that BEIR's ``evaluate`` would have removed from it."""
-
-    ranking: Mapping[str, float]
-    doc_ids: set[str]
-
-    def references(self) -> int:
-        """Return the number of references to the ranking, including this one."""
-        return sys.getrefcount(self.ranking)
-
-
-class _IdenticalIdsIgnored:
-    """The documents that BEIR's ``evaluate`` would have removed from the caller's rankings.
-
-    BEIR removes documents with their query's id from the caller's results, so later evaluations of
-    the same rankings do not see them either. This class does not change the results: it stores the
-    ignored ids by the identity of the ranking. Since a dict cannot be weakly referenced, a ranking
-    is kept until a later call finds that there are no other references to it.
-    """
-
-    #: Each call checks as many stored rankings as it evaluates, and this many more. So its cost
-    #: does not depend on how many rankings are stored.
-    _EXTRA_CHECKS = 16
-    _OWN_REFERENCES = _Ignored({}, set()).references()
-
-    def __init__(self) -> None:
-        self._ignored: OrderedDict[int, _Ignored] = OrderedDict()
-        self._lock = Lock()
-
-    def add(self, results: _Results) -> None:
-        """Store the documents of these results whose id is that of their query."""
-        if not isinstance(results, Mapping):
-            return  # the evaluation raises the error
-        with self._lock:
-            for query_id, ranking in results.items():
-                if not (type(ranking) is dict or isinstance(ranking, Mapping)):
-                    continue
-                if query_id in ranking or (type(query_id) is not str and str(query_id) in ranking):
-                    ignored = self._ignored.setdefault(id(ranking), _Ignored(ranking, set()))
-                    ignored.doc_ids.update((query_id, str(query_id)))
-
-    def apply_to(self, results: _Results) -> _Results:
-        """Return the results without the stored documents; changed rankings are copies."""
-        if not self._ignored or not isinstance(results, Mapping):
-            return results
-        shortened = {}
-        with self._lock:
-            self._forget_unused(len(results) + self._EXTRA_CHECKS)
-            for query_id, ranking in results.items():
-                ignored = self._ignored.get(id(ranking))
-                if ignored is not None:
-                    shortened[query_id] = copy = dict(ranking)
-                    for doc_id in ignored.doc_ids:
-                        copy.pop(doc_id, None)
-        return {**results, **shortened} if shortened else results
-
-    def _forget_unused(self, count: int) -> None:
-        """Remove rankings without other references; stop after ``count`` that have some.
-
-        The rankings checked longest ago are checked first.
-        """
-        in_use = 0
-        while in_use < min(count, len(self._ignored)):
-            key, ignored = next(iter(self._ignored.items()))
-            if ignored.references() > self._OWN_REFERENCES:
-                self._ignored.move_to_end(key)
-                in_use += 1
-            else:
-                del self._ignored[key]
-
-
-_identical_ids_ignored = _IdenticalIdsIgnored()

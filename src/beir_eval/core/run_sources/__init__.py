@@ -2,6 +2,6 @@
 
 Inside: ``base`` (the interface of a source, the blocks it yields, checks of scores); ``mapping``
 (dicts of dicts); ``columns`` (rankings in flat columns), which ``lists``, ``dataframe`` and
-``topk_arrays`` use; ``relation`` (DuckDB, read at evaluation); ``array_inputs`` (checks of top-k
-arrays); ``chunks`` (chunks as their documents). Nothing is public: ``Run`` chooses the source.
+``topk_arrays`` use; ``array_inputs`` (checks of top-k arrays); ``chunks`` (chunks as their
+documents). Nothing is public: ``Run`` chooses the source.
 """

@@ -1,12 +1,12 @@
 """Evaluators for the trainers of sentence-transformers, computed by this package.
 
 Each evaluator has the name of the one in sentence-transformers whose place it takes, and takes its
-arguments. With ``compatible=True`` it returns the keys and numbers of that evaluator; otherwise the
-measures of this package. Each evaluation saves an ``EvaluationResult`` that is named after its
-step.
+arguments. With ``compatible=True`` those of retrieval have the keys and numbers of that evaluator,
+otherwise the measures of this package. Each evaluation saves an ``EvaluationResult`` that is named
+after its step.
 
 Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders: their relevant documents and
-the ranking), ``reranking`` (cross-encoders), ``nano_beir``, ``step_results`` (the saved results).
+the ranking), ``nano_beir``, ``step_results`` (the saved results).
 
 Public: the names in ``__all__``; they need the extra ``sentence-transformers`` (MissingExtraError
 without it).
@@ -17,15 +17,7 @@ from typing import TYPE_CHECKING
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.integrations.sentence_transformers.nano_beir import (
-        CrossEncoderNanoBEIREvaluator,
-        MultiVectorNanoBEIREvaluator,
-        NanoBEIREvaluator,
-        SparseNanoBEIREvaluator,
-    )
-    from beir_eval.integrations.sentence_transformers.reranking import (
-        CrossEncoderRerankingEvaluator,
-    )
+    from beir_eval.integrations.sentence_transformers.nano_beir import NanoBEIREvaluator
     from beir_eval.integrations.sentence_transformers.retrieval import (
         InformationRetrievalEvaluator,
         MultiVectorInformationRetrievalEvaluator,
@@ -33,31 +25,23 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CrossEncoderNanoBEIREvaluator",
-    "CrossEncoderRerankingEvaluator",
     "InformationRetrievalEvaluator",
     "MultiVectorInformationRetrievalEvaluator",
-    "MultiVectorNanoBEIREvaluator",
     "NanoBEIREvaluator",
     "SparseInformationRetrievalEvaluator",
-    "SparseNanoBEIREvaluator",
 ]
 
 lazy_exports(
     __name__,
     {
-        "CrossEncoderNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
-        "CrossEncoderRerankingEvaluator": "beir_eval.integrations.sentence_transformers.reranking",
         "InformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
         "MultiVectorInformationRetrievalEvaluator": (
             "beir_eval.integrations.sentence_transformers.retrieval"
         ),
-        "MultiVectorNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "NanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
         "SparseInformationRetrievalEvaluator": (
             "beir_eval.integrations.sentence_transformers.retrieval"
         ),
-        "SparseNanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
     },
     extra=(
         "sentence-transformers",

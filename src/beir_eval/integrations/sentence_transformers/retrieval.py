@@ -201,7 +201,7 @@ class _RankedHere(_HostEvaluator):
         if output_path is not None and self.write_csv:
             row = [epoch, steps]
             row += [value for name in self.score_function_names for value in means[name].values()]
-            append_row(as_path(output_path) / self.csv_file, self.csv_headers, row)
+            _append_row(as_path(output_path) / self.csv_file, self.csv_headers, row)
         if not self.primary_metric:
             first = str(self.measures[0])
             main = (
@@ -455,7 +455,7 @@ class MultiVectorInformationRetrievalEvaluator(_Evaluator, _HostMultiVectorEvalu
     """
 
 
-def append_row(path: Path, header: Sequence[str], row: Sequence[object]) -> None:
+def _append_row(path: Path, header: Sequence[str], row: Sequence[object]) -> None:
     """Append a row to a CSV file, which gets a header if it is new.
 
     Raises:
