@@ -580,3 +580,10 @@ def test_splade_is_better_than_bm25_over_two_real_data_sets(realdata):
     ]
     assert math.isclose(difference.difference, sum(means) / 2, rel_tol=1e-12)
     assert (difference.verdict, difference.better) == ("better", 2)
+
+
+def test_draws_are_refused_if_no_data_set_could_be_significant():
+    rng = np.random.default_rng(0)
+    scores = {name: rng.random((2, 40)) for name in ("one", "two")}
+    with pytest.raises(SettingError, match="39 draws or more"):
+        compare_benchmark(results_of(scores), draws=19)

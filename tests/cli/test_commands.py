@@ -176,6 +176,17 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
     assert "there is no measure 'minutes'" in output_of(unknown)
 
 
+def test_systems_of_files_with_several_each_are_named_after_file_and_system(files):
+    for name, rankings in (("main", "good half"), ("change", "half good")):
+        runs = [str(files / f"{run_name}.trec") for run_name in rankings.split()]
+        saved = run("evaluate", str(files / "qrels.trec"), *runs, "-o", str(files / f"{name}.json"))
+        assert saved.exit_code == 0, saved.output
+    compared = run("compare", files / "main.json", files / "change.json", "-m", "MRR@10")
+    assert compared.exit_code == 0, compared.output
+    for system in ("main/good", "main/half", "change/good", "change/half"):
+        assert system in output_of(compared)
+
+
 def test_one_measure_of_the_gate_in_two_spellings_is_one_check(files):
     command = ["compare", files / "qrels.trec", files / "good.trec", files / "half.trec"]
     result = run(*command, "--gate", "RR@10", "--gate", "MRR@10", "-o", files / "j.xml")

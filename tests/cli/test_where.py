@@ -154,3 +154,31 @@ def test_ids_of_judged_documents_that_look_like_chunks_stay(folder):
     arguments = ("evaluate", folder / "c.txt", folder / "r.run", "-m", "MRR", "--chunk-ids", "-")
     code, output = command(*arguments)
     assert (code, "0.5000" in output, "of chunks, such" in output) == (0, True, False), output
+
+
+def test_columns_may_be_stated_in_one_option_or_in_several(folder):
+    rows = "query_id,doc_id,parent_id,rerank\nq1,b,a,2\nq1,a,b,1\n"
+    (folder / "run.csv").write_text(rows)
+    arguments = ("evaluate", folder / "q.txt", folder / "run.csv", "-m", "MRR", "--missing", "skip")
+    names = ("doc_id=parent_id", "score=rerank")
+    for options in (
+        ("--columns", ",".join(names)),
+        ("--columns", names[0], "--columns", names[1]),
+    ):
+        code, output = command(*arguments, *options)
+        assert (code, "1.0000" in output) == (0, True), output
+
+
+def test_ranks_without_scores_in_a_table_are_called_so(folder):
+    (folder / "run.csv").write_text("query_id,doc_id,rank\nq1,a,1\nq1,b,2\n")
+    code, output = command("evaluate", folder / "q.txt", folder / "run.csv")
+    assert (code, "Write scores that descend with rank" in output) == (2, True), output
+
+
+def test_documents_listed_twice_because_of_an_unknown_column_have_the_way_to_one_system(folder):
+    rows = "".join(
+        f"q1,{doc},{score},{name}\n" for name in "xy" for doc, score in (("a", 2), ("b", 1))
+    )
+    (folder / "run.csv").write_text(f"query_id,doc_id,score,engine\n{rows}")
+    code, output = command("evaluate", folder / "q.txt", folder / "run.csv", "-m", "MRR")
+    assert (code, "keep the rows of one (--where)" in output) == (2, True), output

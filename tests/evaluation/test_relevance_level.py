@@ -2,7 +2,15 @@
 
 import pytest
 
-from beir_eval import BeirEvalWarning, Evaluator, compare, compare_runs, evaluate, evaluate_stream
+from beir_eval import (
+    BeirEvalWarning,
+    Evaluator,
+    assert_no_regression,
+    compare,
+    compare_runs,
+    evaluate,
+    evaluate_stream,
+)
 from beir_eval.benchmark import Benchmark
 from beir_eval.errors import MeasureError, NotEvaluatedError
 
@@ -106,3 +114,15 @@ def test_a_level_above_every_grade_is_warned_of_once_for_all_runs():
         comparison = compare_runs(QRELS, {"a": RUN, "b": BEST}, ["MRR"], rel=3)
     assert comparison.warnings() == [warning.replace("Recall(rel=3)@10", "MRR(rel=3)")]
     assert evaluate(QRELS, RUN, ["Recall@10", "nDCG@10"], rel=2).warnings() == []
+
+
+def test_a_measure_is_not_compared_with_itself_at_another_level():
+    binary, graded = (
+        evaluate(QRELS, RUN, ["MAP"], rel=rel, name=f"rel={rel}") for rel in (None, 2)
+    )
+    for call in (
+        lambda: compare([binary, graded], measures=["MAP"]),
+        lambda: assert_no_regression(graded, binary, "MAP"),
+    ):
+        with pytest.raises(NotEvaluatedError, match=r"has no MAP"):
+            call()

@@ -287,16 +287,18 @@ def dataset_differences(
         pairs: the pairs of systems that are compared.
         settings: the level of the verdicts, the number of draws and the seed.
     """
-    p = np.stack(
-        [
-            sign_flip_many(
-                pairs.differences(balanced([part.scores for part in parts])),
-                draws=settings.draws,
-                rng=settings.rng,
-            ).p
-            for _, parts in _parts_by_unit(strata)
-        ]
-    )
+    tests = [
+        sign_flip_many(
+            pairs.differences(balanced([part.scores for part in parts])),
+            draws=settings.draws,
+            rng=settings.rng,
+        )
+        for _, parts in _parts_by_unit(strata)
+    ]
+    p = np.stack([of_pairs.p for of_pairs in tests])
+    for of_pairs in tests:
+        if not np.all(of_pairs.exact):
+            check_draws_suffice(of_pairs.draws, settings.alpha / p.size)
     corrected = holm(p)
     differences = []
     for row, dataset in enumerate(datasets):

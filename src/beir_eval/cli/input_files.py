@@ -333,11 +333,14 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
     names = [result.name for result in results]
     if len(set(names)) < len(names):
         check_different_files(files)
-    if len(set(names)) < len(names) and len(set(origins)) == len(origins):
         # The same system, saved at two times: name the results after their files.
+        name_of = dict(zip(files, system_names(files), strict=True))
+        is_single = len(files) == len(results)
         results = [
-            result.model_copy(update={"name": name})
-            for result, name in zip(results, system_names(origins), strict=True)
+            result.model_copy(
+                update={"name": name_of[file] if is_single else f"{name_of[file]}/{result.name}"}
+            )
+            for result, file in zip(results, origins, strict=True)
         ]
     return results
 

@@ -177,10 +177,11 @@ class ColumnOptions:
 
     SECTION: ClassVar[str] = "Input"
 
-    columns: str | None = option(
+    columns: list[str] | None = option(
         "The names of columns in CSV, Parquet or JSON lines if they are not recognised: "
         "doc_id=docno,grade=label. The keys are query_id, doc_id, score (runs) and grade "
-        "(judgements)."
+        "(judgements). Repeatable.",
+        metavar="KEY=COLUMN",
     )
     where: list[str] | None = option(
         "Only rows with this value, of files with this column (TREC runs: tag); repeatable.",

@@ -60,7 +60,8 @@ def stated_columns(reading: ColumnOptions) -> Iterator[StatedColumns]:
         InputError: at the end of the block, no file has one of the columns.
     """
     with naming_options(where="--where"):
-        columns = StatedColumns.parse(reading.columns, reading.where or ())
+        names = ",".join(reading.columns or ()) or None
+        columns = StatedColumns.parse(names, reading.where or ())
         yield columns
         columns.refuse_unused()
 

@@ -25,7 +25,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.result import EvaluationResult, check_highest_grade
 from beir_eval.evaluation.saved_results import as_result
 from beir_eval.evaluation.tables import check_same_scale, shared_measures
-from beir_eval.measures.names import names_among, registered, with_rel
+from beir_eval.measures.names import name_among, names_among, registered, with_rel
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
@@ -433,7 +433,8 @@ def _measures_to_compare(
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
         for result in results:
-            if measure is None and name not in result.measures:
+            is_at_level = rel is None and name_among(result.measures, name) != name
+            if is_at_level or (measure is None and name not in result.measures):
                 msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
                 raise NotEvaluatedError(msg)
     return _with_rel_evaluated(results, chosen, rel)

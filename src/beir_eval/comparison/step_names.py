@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 #: The words before a step in the names that trainers give: step-500, checkpoint-500, epoch-2.
 _WORDS = ("step", "checkpoint", "epoch")
-_NUMBER = r"(?P<step>[0-9]+(?:\.[0-9]+)?)"
+#: A number, perhaps in thousands or millions (10k, 2M); no part of 1e5, 1_000 or 1.2.3.
+_NUMBER = (
+    r"(?P<step>[0-9]+(?:\.[0-9]+)?(?:[kKmM](?![A-Za-z]))?)"
+    r"(?![0-9]|\.[0-9]|[eE][0-9]|_[0-9]{3}(?![0-9]))"
+)
+_UNITS = {"k": 1_000, "m": 1_000_000}
 #: A regular expression for the last number in a name.
-LAST_NUMBER = rf"(?<![0-9]){_NUMBER}[^0-9]*$"
+LAST_NUMBER = rf"(?<![0-9])(?<![0-9][eE]){_NUMBER}[^0-9]*$"
 #: A longer number is no step; Python converts at most 4,300 digits.
 _MOST_DIGITS = 300
 
@@ -118,8 +123,9 @@ def _parse_step(text: str | None) -> Step | None:
         return None
     if text.isdecimal():
         return int(text)
+    unit = _UNITS.get(text[-1:].lower(), 1)
     try:
-        number = float(text)
+        number = float(text if unit == 1 else text[:-1]) * unit
     except ValueError:
         return None
     if not np.isfinite(number):

@@ -190,9 +190,10 @@ def choose_column(  # noqa: PLR0913 - what the message says
     if matches:
         problem = f"several columns that could be {role}: {first_few(matches)}. Rename all but one"
     else:
+        ranks = matching_names(names, RANK_NAMES) if role == SCORE else []
         problem = (
             f"no column that is recognisably {role} (one of {usual}); it has {first_few(names)}. "
-            "Rename it"
+            + (f"Write scores that descend with {ranks[0]}" if ranks else "Rename it")
         )
     msg = f"{label} has {problem}, or {how_to_state.format(role=role)}"
     raise error_class(msg)

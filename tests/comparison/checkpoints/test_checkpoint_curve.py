@@ -362,6 +362,9 @@ def test_a_later_gain_of_the_margin_is_seldom_overlooked_by_a_run_that_settled()
     [
         (["m2-10", "m2-9"], None, [9, 10]),
         (["ckpt_10.bin", "ckpt_200.bin"], None, [10, 200]),
+        (["m-step-1k", "m-step-500"], None, [500, 1000]),
+        (["ckpt-1.5M", "ckpt-900k"], None, [900_000, 1_500_000]),
+        (["a_2_10", "a_2_9"], None, [9, 10]),
         (["10-a1", "9-b2"], r"^(?P<step>\d+)", [9, 10]),
         (["e0.5", "e1.0"], r"e([\d.]+)", [0.5, 1]),
         (["x", "y"], ["y", "x"], [1, 2]),
@@ -378,6 +381,7 @@ def test_a_step_is_read_from_the_name_or_passed(names, steps, expected):
     ("names", "steps", "message"),
     [
         (["first", "step2"], r"(?P<step>\d+)", "in 'first'; pass another pattern"),
+        (["step-1e2", "step-3"], None, "no step is found by .* in 'step-1e2'"),
         (["a-1", "b-1"], r"(?P<step>\d+)", "'a-1', 'b-1' have the same step, 1"),
         (["a", "b"], r"\d+", "must have a group for the step"),
         (["a", "b"], "(", "no regular expression"),
@@ -392,8 +396,9 @@ def test_a_step_is_read_from_the_name_or_passed(names, steps, expected):
     ],
 )
 def test_an_invalid_missing_or_shared_step_is_refused(names, steps, message):
+    stated = () if steps is None else (steps,)
     with pytest.raises(SettingError, match=message):
-        checkpoint_curve(results(SCORES[:2], names), steps)
+        checkpoint_curve(results(SCORES[:2], names), *stated)
 
 
 @pytest.mark.parametrize(
