@@ -3,47 +3,22 @@
     BEIR_EVAL_REALDATA=folder python benchmarks/compare_commands.py [repetitions]
 
 Runs of TREC DL 2019 (43 queries, 100 to 1,000 documents each), an installed wheel, commands in
-turns. A ratio is the median of neighbouring runs. The analysis of unjudged documents is timed
-within calls of ``compare_runs`` in one process.
+turns. A ratio is the median of neighbouring runs.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from installed import installed_wheel
-from measuring import PYTHON, put_section, whole_processes
+from measuring import put_section, whole_processes
 
 FIVE = ("bm25", "tas-b", "ada2", "splade-pp", "rep-llama_ties")
 MEASURES = ("nDCG@10", "Recall(rel=2)@100")
-#: Prints a list of [seconds of a call, seconds of the analysis of unjudged documents in it].
-ANALYSIS = """
-import importlib, json, sys, time
-from beir_eval import compare_runs, read_qrels, read_run
-qrels, *paths = sys.argv[2:]
-qrels = read_qrels(qrels)
-runs = {path: read_run(path) for path in paths}
-module = importlib.import_module("beir_eval.comparison.compare")  # "compare" is a function too
-analyse, of_analysis = module.unjudged_effects, []
-def timed(*arguments):
-    start = time.perf_counter()
-    effects = analyse(*arguments)
-    of_analysis.append(time.perf_counter() - start)
-    return effects
-module.unjudged_effects = timed
-seconds = []
-for _ in range(int(sys.argv[1]) + 1):
-    start = time.perf_counter()
-    compare_runs(qrels, runs, ("nDCG@10", "Recall(rel=2)@100"))
-    seconds.append(time.perf_counter() - start)
-print(json.dumps(list(zip(seconds, of_analysis))[1:]))
-"""
 
 
 def commands_of(command: str, data: Path, folder: Path) -> dict[str, tuple[list[str], str]]:
@@ -89,13 +64,6 @@ def main(repetitions: int = 7) -> None:
     with installed_wheel() as target, tempfile.TemporaryDirectory() as folder:
         lines = commands_of(str(target / "bin" / "beir-eval"), data, Path(folder))
         times = whole_processes({name: line for name, (line, _) in lines.items()}, repetitions)
-        qrels, *five = lines["evaluate five, two measures"][0][2:8]
-        answer = subprocess.run(
-            [PYTHON, "-c", ANALYSIS, str(repetitions), qrels, *five[:5]],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
     rows = []
     for name, (_, against) in lines.items():
         ratio = ""
@@ -104,19 +72,12 @@ def main(repetitions: int = 7) -> None:
             ratios = [ours / theirs for ours, theirs in pairs]
             ratio = f"**{statistics.median(ratios):.2f}** ({min(ratios):.2f}-{max(ratios):.2f})"
         rows.append(f"| {name} | {times[name].median:.2f} | {ratio} | {against} |")
-    ratios = [call / (call - analysis) for call, analysis in json.loads(answer.stdout)]
     section = [
         "Made by `make bench`. " + " ".join(str(__doc__).split("\n\n")[2].split()),
         "",
         "| command | seconds | times | those of |",
         "|---|---|---|---|",
         *rows,
-        "",
-        (
-            f"`compare_runs`, five systems, two measures: {statistics.median(ratios):.2f} times "
-            f"({min(ratios):.2f}-{max(ratios):.2f}) the same without the analysis of unjudged "
-            "documents."
-        ),
     ]
     print("\n".join(section))
     put_section("Compare", section)

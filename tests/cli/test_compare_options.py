@@ -207,6 +207,11 @@ def test_the_documents_to_judge_are_those_of_python(tmp_path):
             (row["measure"], row["query_id"], row["doc_id"], float(row["total"])) for row in rows
         ] == expected
         assert rows[0]["rank bm25"] or rows[0]["rank bm25-plain"]
+    outputs = ["--to-judge", tmp_path / "best.csv", "-o", tmp_path / "c.json"]
+    result = run(*COMPARE, "--ties", "best", *outputs)
+    assert result.exit_code == 2
+    assert "not known with --ties best" in output_of(result)
+    assert not [*tmp_path.glob("best.csv"), *tmp_path.glob("c.json")]
 
 
 def test_a_folder_of_saved_results_stands_for_its_files_in_the_order_of_their_steps(tmp_path):

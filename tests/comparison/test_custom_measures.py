@@ -20,6 +20,7 @@ from beir_eval import (
     write_report,
 )
 from beir_eval.comparison import Comparison, to_junit
+from beir_eval.comparison.judged import judged_sentences, judged_table
 from beir_eval.errors import (
     MeasureError,
     NotEvaluatedError,
@@ -206,8 +207,8 @@ def test_a_result_of_evaluate_and_one_from_elsewhere_are_compared_and_the_notes_
     [note] = [note for note in comparison.notes() if "computed elsewhere" in note]
     for words in ("scores of theirs", "judgements and settings", "not known"):
         assert words in note
-    # MRR has no cutoff, and results count judged documents at cutoffs only.
-    assert [(pair.judged, pair.judged_against) for pair in comparison.unjudged] == [(1.0, None)]
+    [known, unknown] = judged_table(comparison).rows
+    assert (known[1], unknown[1]) == ("100.0%", "?")
     assert comparison.likeness is None
     # What is known of the others is still compared.
     skipped = evaluate(qrels, {q: {"a": 1} for q in qrels}, ["MRR"], missing="skip", name="third")
@@ -221,8 +222,8 @@ def test_scores_from_elsewhere_alone_have_no_analysis_of_documents(tmp_path):
         given_scores("B", FASTER, measure="our MRR"),
     )
     comparison = compare([first, second])
-    assert comparison.unjudged is None
-    assert not any("judgements:" in note for note in comparison.notes())
+    assert judged_table(comparison) is None
+    assert judged_sentences(comparison) == []
     comparison.save(tmp_path / "comparison.json")
     loaded = Comparison.load(tmp_path / "comparison.json")
     assert loaded == comparison

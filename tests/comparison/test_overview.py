@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from beir_eval import compare, compare_runs, read_qrels
 from beir_eval.comparison.overview import document_of
-from beir_eval.comparison.tables import differences_table, shown_differences
-from beir_eval.comparison.unjudged.tables import unjudged_table
+from beir_eval.comparison.tables import shown_differences
 from made_results import made
 
 QUERIES = [f"q{number:02}" for number in range(30)]
@@ -224,24 +223,3 @@ def test_the_csv_of_queries_is_the_same_from_a_saved_comparison():
     comparison = compare_runs(qrels, runs, "MRR", draws=200)
     loaded = type(comparison).model_validate_json(comparison.model_dump_json())
     assert loaded.to_query_csv() == comparison.to_query_csv()
-
-
-def test_the_table_of_unjudged_documents_names_the_pairs_as_the_differences_do():
-    qrels = {f"q{number}": {"a": 1} for number in range(8)}
-    tops = {"low": ("x", "y", "a"), "middle": ("x", "a", "y"), "high": ("a", "x", "y")}
-    runs = {
-        name: {query: dict(zip(top, (3.0, 2.0, 1.0), strict=True)) for query in qrels}
-        for name, top in tops.items()
-    }
-    comparison = compare_runs(qrels, runs, "MRR")
-    pairs = [row[1:3] for row in unjudged_table(comparison).rows]
-    assert pairs == [tuple(row[1:3]) for row in differences_table(comparison).rows]
-    assert pairs == [("high", "middle"), ("high", "low"), ("middle", "low")]
-    assert all(effect.reversed().reversed() == effect for effect in comparison.unjudged)
-    [effect] = [
-        oriented
-        for either in comparison.unjudged
-        for oriented in (either, either.reversed())
-        if (oriented.system, oriented.against) == ("middle", "low")
-    ]
-    assert unjudged_table(comparison).rows[-1][6].endswith(f" … {effect.high:+.4f}")

@@ -449,26 +449,6 @@ def test_a_saved_comparison_whose_sample_cannot_be_is_refused(tmp_path, change, 
         Comparison.load(path)
 
 
-@pytest.mark.parametrize("options", [{"repeats": "random"}, {"chosen_from": 5}])
-def test_where_no_other_judgements_are_tried_no_output_says_that_they_were(options):
-    qrels = {query: {"a": 1, "b": 0} for query in QUERIES}
-    rng = np.random.default_rng(0)
-    runs = {
-        name: [
-            {
-                query: {"a": 1 + gain + rng.random(), "x": rng.random(), "b": 1.5}
-                for query in QUERIES
-            }
-            for _ in range(2 if "repeats" in options else 1)
-        ]
-        for name, gain in (("good", 0.4), ("bad", -0.8))
-    }
-    comparison = compare_runs(qrels, runs, "MRR", baseline="bad", **options)
-    assert [effect.verdict_change for effect in comparison.unjudged] == ["not known"]
-    texts = str(comparison) + comparison.to_markdown()
-    assert "could change this verdict is not known" in texts
-
-
 # What first misled a reader
 
 

@@ -20,7 +20,8 @@ def test_the_range_goes_from_the_worst_to_the_best_order():
     [ties] = comparison.ties
     assert (ties.measure, ties.system) == ("MRR", "tied")
     assert (ties.low, ties.high) == ((1 / 3 + 1) / 2, 1)
-    assert "| MRR     |   tied |        0.6667 |         1.0000 |" in comparison.to_markdown()
+    sentence = "Ties: depending on how they are broken, tied scores 0.6667 to 1.0000 on MRR"
+    assert sentence in comparison.notes()
 
 
 @pytest.mark.parametrize(

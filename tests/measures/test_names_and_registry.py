@@ -172,8 +172,3 @@ def test_the_number_of_set_f_is_the_square_of_beta():
 def test_a_gain_of_a_grade_that_is_no_whole_number_stays_the_only_one():
     assert parse("nDCG(gains={0.5:3})").parameters == parse("nDCG(gain={0.5:3})").parameters
     assert parse("nDCG(gains={2:3})").parameters == parse("nDCG(gain={1:1,2:3})").parameters
-
-
-def test_only_measures_of_the_first_relevant_document_say_so():
-    names = ("MRR@10", "Success@5", "MRR(judged_only=True)", "nDCG@10")
-    assert [parse(name).is_of_first_relevant for name in names] == [True, True, False, False]

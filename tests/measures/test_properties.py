@@ -1,7 +1,7 @@
 """Properties that every measure has for any data."""
 
 import math
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -225,47 +225,6 @@ def test_moving_a_relevant_document_above_an_unjudged_one_never_worsens_a_score(
             assert (change < -1e-12).any() or measure.cutoff is None, measure
     lower = {name for name, definition in definitions().items() if not definition.higher_is_better}
     assert lower == {"Hole", "RBP_residual"}
-
-
-def test_measures_marked_additive_are_those_whose_weights_by_rank_add_up_and_factorise():
-    """The exact bounds on what unjudged documents could change depend on this."""
-    lengths, nums_relevant, num_other = (3, 8), (2, 5), 8
-    qrels, run = {}, {}
-    for length, num_relevant in product(lengths, nums_relevant):
-        for size in range(3):
-            for relevant in combinations(range(length), size):
-                query = str((length, num_relevant, relevant))
-                run[query], judged = ranking_of([int(rank in relevant) for rank in range(length)])
-                qrels[query] = (
-                    judged
-                    | {f"relevant {number}": 1 for number in range(num_relevant - size)}
-                    | {f"other {number}": 0 for number in range(num_other - length + size)}
-                )
-    matrix = matrix_of(qrels, run)
-    for measure in MEASURES:
-        if measure.definition.aggregate != "mean":
-            continue
-        score = dict(zip(matrix.query_ids, measure.scores(matrix).tolist(), strict=True))
-        scores_at = {
-            (length, ranks): [score[str((length, num, ranks))] for num in nums_relevant]
-            for length in lengths
-            for size in range(3)
-            for ranks in combinations(range(length), size)
-        }
-        adds_up = all(
-            np.allclose(scores, np.sum([scores_at[length, (rank,)] for rank in ranks], axis=0))
-            for (length, ranks), scores in scores_at.items()
-        )
-        scores_of_single_documents = np.array(
-            [scores for (_, ranks), scores in scores_at.items() if len(ranks) == 1]
-        )
-        separates = np.linalg.matrix_rank(scores_of_single_documents, tol=1e-9) == 1
-        assert measure.is_additive == (adds_up and separates), measure
-        assert not measure(judged_only=True).is_additive
-    additive = {name: definition.additive for name, definition in definitions().items()}
-    always = ("nDCG", "DCG", "CG", "Precision", "Recall", "RBP")
-    expected = dict.fromkeys(always, "always") | dict.fromkeys(("R_cap", "F1"), "with_cutoff")
-    assert additive == dict.fromkeys(definitions(), "never") | expected
 
 
 @given(qrels_and_run())

@@ -623,7 +623,7 @@ def test_moves_are_shown_from_ranks_below_those_displayed(show):
         "A": {query: {"a": 1.0} | unjudged for query in qrels},
         "B": {query: {"a": -13.5} | unjudged for query in qrels},
     }
-    comparison = compare_runs(qrels, runs, ["MRR"], baseline="A", keep_top=30, unjudged=False)
+    comparison = compare_runs(qrels, runs, ["MRR"], baseline="A", keep_top=30)
     page = show(comparison)
     assert ranking(page, 0)[0][2] == "→ 15"
     assert ranking(page, 1)[9][2] == "▲ 1, was 11"

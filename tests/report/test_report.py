@@ -95,7 +95,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         *(f"{system_mean.low:.4f} to {system_mean.high:.4f}" for system_mean in comparison.means),
         *comparison.notes(),
         "30 judged queries, none of them missing",
-        "What unjudged documents could change",
+        "Judged documents system top 10 bm25 81.2% bm25-plain (baseline) 77.9%",
         "Ranking similarity of the first 10 documents",
         "effect: d_z, the mean difference in standard deviations",
         comparison.documents_to_judge(1)[0].doc_id,
@@ -139,10 +139,8 @@ def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
     section = section.partition("</section>")[0]
     visible, _, collapsed = section.partition("<details>")
     assert "bm25 vs bm25-plain: +0.1778 nDCG@10" in visible
-    assert "but unjudged documents could change the verdict on bm25 vs bm25-plain" in visible
     assert "Recall@10" not in visible
     assert re.search(r"bm25 vs bm25-plain: \S+ Recall@10 .*: better, p", collapsed)
-    assert "Recall@10: at least half of the top is judged, but unjudged documents" in collapsed
 
 
 def test_the_path_and_what_is_reported_may_come_in_either_order(tmp_path):

@@ -64,7 +64,6 @@ def made(num_queries, num_systems, depth=10, *, measures=("nDCG@10",), seed=0):
         list(measures),
         baseline="system 0",
         draws=2000,
-        unjudged=False,
         likeness_k=None,
         keep_top=10,
     )

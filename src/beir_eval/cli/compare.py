@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
     from beir_eval.cli.outputs import Outputs
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
-    from beir_eval.comparison.records import DocumentToJudge, GateCheck
+    from beir_eval.comparison.records import GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.measures import MeasureLike
@@ -221,6 +221,8 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 "--slices takes queries as unrelated; leave out --slices or --clusters": (
                     parts.slices and labels is not None
                 ),
+                "--to-judge: saved results have no judgements; give the judgements and the run "
+                "files": judging.to_judge is not None and inputs.qrels is None,
             }
         )
         if requested.floors and is_alone:
@@ -278,6 +280,11 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
             (inputs.view and reading.corpus) or input_files[0],
             reading.split,
         )
+        documents = [
+            document
+            for name in (comparison.measures if judging.to_judge is not None else ())
+            for document in comparison.documents_to_judge(judging.number or _TO_JUDGE, measure=name)
+        ]
         outputs.write(
             {
                 "md": lambda: printing.markdown_summary(comparison, *of_parts),
@@ -294,7 +301,6 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 beside="slices" if result is sliced else "steps",
             )
         if judging.to_judge is not None:
-            documents = _documents(comparison, judging.number or _TO_JUDGE)
             text = printing.documents_text(comparison, documents, judging.to_judge)
             write_atomically(judging.to_judge, f"{text.rstrip()}\n".encode())
         if outputs["html"]:
@@ -485,25 +491,6 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
     )
     without_step = tuple(name for name in results if name not in checkpoints)
     return curve.model_copy(update={"without_step": without_step})
-
-
-def _documents(comparison: Comparison, number: int) -> list[DocumentToJudge]:
-    """Return the documents most worth judging: so many for each measure, by measure.
-
-    Raises:
-        InputError: they are not known.
-    """
-    if comparison.to_judge is None:
-        msg = (
-            "--to-judge: the documents are not known for this comparison; give the judgements and "
-            "the run files, not saved results"
-        )
-        raise InputError(msg)
-    return [
-        document
-        for measure in comparison.measures
-        for document in comparison.documents_to_judge(number, measure=measure)
-    ]
 
 
 def _check_steps(steps: str | None) -> None:

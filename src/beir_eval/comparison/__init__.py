@@ -16,7 +16,8 @@ Inside:
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``likeness``: of every pair
   in a comparison.
-- ``unjudged`` and ``ties``: what unjudged documents and the order of equal scores could change.
+- ``judged``: how much of the rankings is judged; ``to_judge``: the documents most worth judging;
+  ``ties``: how far the order of equal scores decides the means.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
 - ``experiments``: what judged queries can show before any run.
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
         QueryDifference,
         SystemMean,
         TieRange,
-        UnjudgedEffect,
     )
     from beir_eval.comparison.result import Comparison
 
@@ -58,7 +58,6 @@ __all__ = [
     "SystemCoverage",
     "SystemMean",
     "TieRange",
-    "UnjudgedEffect",
     "assert_no_regression",
     "check_gate",
     "compare",
@@ -76,7 +75,6 @@ lazy_exports(
         "GateCheck": "beir_eval.comparison.records",
         "Likeness": "beir_eval.comparison.likeness",
         "TieRange": "beir_eval.comparison.records",
-        "UnjudgedEffect": "beir_eval.comparison.records",
         "QueryDifference": "beir_eval.comparison.records",
         "SystemCoverage": "beir_eval.comparison.coverage",
         "SystemMean": "beir_eval.comparison.records",

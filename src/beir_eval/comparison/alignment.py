@@ -433,8 +433,11 @@ def _measures_to_compare(
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
         for result in results:
-            is_at_level = rel is None and name_among(result.measures, name) != name
-            if is_at_level or (measure is None and name not in result.measures):
+            if measure is None:
+                is_lacking = name not in result.measures
+            else:  # it may be listed at another level
+                is_lacking = rel is None and name_among(result.measures, name) != name
+            if is_lacking:
                 msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
                 raise NotEvaluatedError(msg)
     return _with_rel_evaluated(results, chosen, rel)

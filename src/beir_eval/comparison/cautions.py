@@ -7,22 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.comparison.headlines import MOST_NAMED
-from beir_eval.comparison.ties import widest_ties
-from beir_eval.comparison.unjudged.tables import unjudged_cautions
+from beir_eval.comparison.judged import counts_unjudged, judged_cautions
 from beir_eval.display.tables import score_text
 from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
 from beir_eval.measures.names import registered
-from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from beir_eval.comparison.result import Comparison
 
-#: A judged share is low if it is below this part of the highest, and this much lower.
-_LOW_PART, _LEAST_GAP = 0.75, 0.1
-#: Measures in which unjudged documents do not count as not relevant.
-_WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
+#: All documents of a system are judged, and of another system this share is not.
+_LEAST_GAP = 0.1
 #: Fewer documents, or those of fewer queries, may all be judged by chance.
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
 #: The share of queries without a relevant document that is reported.
@@ -34,9 +30,8 @@ def cautions_on(comparison: Comparison) -> list[str]:
 
     They are about queries without relevant documents or without a score of a system, repeats of
     some systems only or all the same, systems of which every document is judged, rankings of
-    different depths, judged shares that differ much, ties that decide scores, and verdicts that
-    unjudged documents could change although most documents are judged. Without the results and the
-    runs, little is known.
+    different depths, judged shares that differ much, and ties that decide scores. Without the
+    results and the runs, little is known.
     """
     # Rankings without their unjudged documents are shorter too; so are the first few of a ranking,
     # which may all be judged.
@@ -55,7 +50,6 @@ def cautions_on(comparison: Comparison) -> list[str]:
         *depths,
         *shares,
         *_tie_cautions(comparison),
-        *unjudged_cautions(comparison),
     ]
 
 
@@ -150,7 +144,7 @@ def _equal_repeats(comparison: Comparison) -> Iterator[str]:
 def _only_judged(comparison: Comparison) -> Iterator[str]:
     """Yield a sentence on systems of which every document is judged, unlike those of others."""
     measures = [measure for measure in map(registered, comparison.measures) if measure is not None]
-    measure = next((measure for measure in measures if _counts_unjudged(str(measure))), None)
+    measure = next((measure for measure in measures if counts_unjudged(str(measure))), None)
     shares: dict[str, float] = {}
     for system, repeats in comparison.results.items():
         counted = repeats[0].counted
@@ -238,54 +232,17 @@ def _depth_text(mean_depth: float) -> str:
     return f"{mean_depth:.1f}".removesuffix(".0")
 
 
-def judged_cautions(comparison: Comparison) -> list[str]:
-    """Return a sentence on systems of which far fewer documents are judged than of another.
-
-    It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
-    and 10 points below it, a share is low. Without such a system the list is empty.
-    """
-    pairs = [
-        effect for effect in comparison.unjudged or () if effect.measure == comparison.measures[0]
-    ]
-    shares = {pair.system: pair.judged for pair in pairs}
-    shares |= {pair.against: pair.judged_against for pair in pairs}
-    known = {system: share for system, share in shares.items() if share is not None}
-    if not known or not _counts_unjudged(comparison.measures[0]):
-        return []
-    best = max(known, key=lambda system: known[system])
-    limit = min(_LOW_PART * known[best], known[best] - _LEAST_GAP)
-    low = [f"{share:.0%} of {system}" for system, share in known.items() if share < limit]
-    if not low:
-        return []
-    depth = pairs[0].depth
-    where = "retrieved documents" if depth is None else f"documents in the top {depth}"
-    sentence = (
-        f"few {where} are judged: {_listed(low)}, but {known[best]:.0%} of {best}. Unjudged "
-        "documents count as not relevant, so scores may be too low where few are judged; or the "
-        "ranking has a fault, which beir-eval validate may find"
-    )
-    return [sentence]
-
-
 def _tie_cautions(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence on systems whose mean depends on the order of equal scores."""
+    """Yield a sentence on systems whose mean ties move by more than the margin."""
     wide = [
-        f"{system} scores {score_text(ties.low)} to {score_text(ties.high)}"
-        for system, ties in widest_ties(comparison).items()
+        f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
+        for ties in comparison.ties
+        if ties.measure == comparison.measures[0]
+        and ties.high - ties.low > comparison.settings.margin
     ]
     measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
     if wide:
         yield f"Ties: depending on how they are broken, {_listed(wide)}{measure}"
-
-
-def _counts_unjudged(measure: str) -> bool:
-    """Return whether a measure of this package counts unjudged documents as not relevant."""
-    parsed = registered(measure)
-    return (
-        parsed is not None
-        and parsed.name not in _WITHOUT_UNJUDGED
-        and (JUDGED_ONLY, True) not in parsed.parameters
-    )
 
 
 def _listed(parts: list[str]) -> str:

@@ -15,7 +15,7 @@ from beir_eval.comparison.coverage import (
 from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.result import Comparison
+from beir_eval.comparison.result import Comparison, with_runs
 from beir_eval.comparison.sampling import (
     checked_clusters,
     checked_deterministic,
@@ -24,20 +24,13 @@ from beir_eval.comparison.sampling import (
     other_candidates,
 )
 from beir_eval.comparison.ties import tie_ranges
-from beir_eval.comparison.unjudged.analysis import (
-    EvaluatedRuns,
-    depth_of,
-    judged_effects,
-    unjudged_effects,
-)
+from beir_eval.comparison.to_judge import ComparedRuns
 from beir_eval.core.arrays import is_iterable
-from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.errors import (
     InputError,
     ResultError,
     SettingError,
     check_count,
-    check_flag,
     shown,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
@@ -224,7 +217,6 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     return _comparison_of(
         decisions,
         aligned,
-        unjudged=judged_effects(decisions, systems),
         likeness=likeness_of(decisions, systems, _LIKENESS_K) if has_top else None,
     )
 
@@ -291,9 +283,8 @@ def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents:
     Args:
         decisions: what the scores decide.
         aligned: the scores, and the results that they are from.
-        of_documents: the fields of the comparison that are about documents: ``unjudged``,
-            ``to_judge``, ``ties`` and ``likeness``; and ``results``, if they are not those that
-            were aligned.
+        of_documents: the fields of the comparison that are about documents: ``ties`` and
+            ``likeness``.
     """
     systems = decisions.systems
     results = {name: aligned.results[name] for name in systems}
@@ -337,7 +328,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     deterministic: Iterable[str] = (),
     clusters: Mapping[str, str] | None = None,
     chosen_from: int | Mapping[str, RunLike | Sequence[RunLike]] | None = None,
-    unjudged: bool = True,
     likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
 ) -> Comparison:
@@ -409,9 +399,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             baseline. p is then multiplied by their number ("bonferroni"), or, with runs,
             corrected over all of them like ``correction`` says, and the optimism of the best mean
             is estimated (``Comparison.choice``).
-        unjudged: also find what unjudged documents could change about each difference
-            (``Comparison.unjudged``), which of them to judge (``Comparison.to_judge``), and how far
-            the order of equal scores decides the means (``Comparison.ties``).
         likeness_k: also the ranking similarity of the first k documents of each pair
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
             pairs, or more than 100,000 pairs times queries. None leaves it out.
@@ -433,13 +420,14 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
               default only for a ``Dataset`` or a data-set folder of which BEIR does.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
-              at least as many as ``unjudged`` and ``likeness_k`` need.
+              at least as many as ``likeness_k`` and the cutoffs of the measures need (up to 100).
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
               default.
 
     Returns:
         The means, the difference and verdict of every pair, and the scores of every query. Its
-        ``results`` are the evaluated runs.
+        ``results`` are the evaluated runs. In memory it keeps the qrels and the runs too, for
+        ``documents_to_judge``; saved or pickled it does not.
 
     Raises:
         QrelsError: the qrels are not usable.
@@ -482,7 +470,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if measures is None:
         measures = "Recall@2000" if judgements.ranks == "characters" else "nDCG@10"
     parsed_measures = with_rel(parse_all(measures), rel)
-    check_flag("unjudged", unjudged)
     if likeness_k is not None:
         check_count("likeness_k", likeness_k)
     keep_top = policies.pop("keep_top", 0)
@@ -507,39 +494,28 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     labels = checked_clusters(clusters)
     check_baseline(baseline, tuple(runs_by_system))  # before the runs are evaluated
     if is_text:  # what is no gold is not unjudged, and chunks of two chunkers are never the same
-        unjudged, likeness_k = False, None
+        likeness_k = None
     judged = JudgedFolder(judgements, conventions_of(qrels))
-    kept = max(
-        [
-            likeness_k or 0,
-            keep_top,
-            *(_kept_for(measure) for measure in parsed_measures if unjudged),
-        ]
-    )
-    depth = 0
-    if unjudged:
-        num_rankings = len(judgements) * sum(map(len, runs_by_system.values()))
-        depth = depth_of(parsed_measures, num_rankings)
-    evaluator = Evaluator(judged, parsed_measures, keep_top=max(kept, depth), **policies)
+    for_measures = [] if is_text else map(_kept_for, parsed_measures)
+    kept = max([likeness_k or 0, keep_top, *for_measures])
+    evaluator = Evaluator(judged, parsed_measures, keep_top=kept, **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
         for name, repeats in (runs_by_system | candidates).items()
     }
     aligned = align_scores(results, parsed_measures, on, labels)
     decisions = Decisions.of_scores(aligned, baseline, settings, tuple(runs_by_system))
-    kept_results = {
-        name: tuple(_with_top(result, kept) for result in results[name]) for name in runs_by_system
-    }
-    of_documents: dict[str, Any] = {"results": kept_results}
-    settings_of_runs = kept_results[next(iter(runs_by_system))][0].settings
-    if unjudged and settings_of_runs is not None:
-        evaluated = EvaluatedRuns(judgements, runs_by_system, results, depth, settings_of_runs)
-        effects, documents = unjudged_effects(decisions, evaluated)
-        ties = tuple(tie_ranges(decisions, evaluated))
-        of_documents |= {"unjudged": effects, "to_judge": documents, "ties": ties}
+    compared_results = {name: results[name] for name in runs_by_system}
+    settings_of_runs = next(iter(compared_results.values()))[0].settings
+    of_documents: dict[str, Any] = {}
+    compared = None
+    if settings_of_runs is not None and not is_text:
+        compared = ComparedRuns(decisions, judgements, runs_by_system, settings_of_runs)
+        of_documents["ties"] = tuple(tie_ranges(compared, results))
     if likeness_k is not None:
-        of_documents["likeness"] = likeness_of(decisions, kept_results, int(likeness_k))
-    return _comparison_of(decisions, aligned, **of_documents)
+        of_documents["likeness"] = likeness_of(decisions, compared_results, int(likeness_k))
+    comparison = _comparison_of(decisions, aligned, **of_documents)
+    return comparison if compared is None else with_runs(comparison, compared)
 
 
 def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:
@@ -563,19 +539,6 @@ def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:
 def _kept_for(measure: Measure) -> int:
     """Return how many top documents the results keep for a measure."""
     return min(measure.cutoff or _TOP_WITHOUT_CUTOFF, _LONGEST_TOP)
-
-
-def _with_top(result: EvaluationResult, k: int) -> EvaluationResult:
-    """Return a result with the first k of its top documents; None for k = 0."""
-    top = {
-        query_id: TopDocuments(
-            documents.doc_ids[:k],
-            None if documents.scores is None else documents.scores[:k],
-            documents.grades[:k],
-        )
-        for query_id, documents in (result.top or {}).items()
-    }
-    return result.model_copy(update={"top": top if k else None})
 
 
 def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:

@@ -173,8 +173,8 @@ def likeness_table(comparison: Comparison) -> Table:
 
 def likeness_notes(comparison: Comparison) -> Iterator[str]:
     """Yield notes: why likeness was left out, or that only the first repeat was compared."""
-    has_documents_to_judge = comparison.to_judge is not None
-    if has_documents_to_judge and comparison.likeness is None and has_too_many_pairs(comparison):
+    has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
+    if has_top and comparison.likeness is None and has_too_many_pairs(comparison):
         yield (
             f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
             f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"

@@ -10,6 +10,13 @@ from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_notes
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
+from beir_eval.comparison.judged import (
+    JUDGED_TITLE,
+    judged_cautions,
+    judged_sentences,
+    judged_shares,
+    judged_table,
+)
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
     evidence_table,
@@ -18,13 +25,6 @@ from beir_eval.comparison.tables import (
     shown_differences,
     to_table,
     worse_systems_text,
-)
-from beir_eval.comparison.ties import TIES_TITLE, ties_table
-from beir_eval.comparison.unjudged.tables import (
-    UNJUDGED_TITLE,
-    unjudged_cautions,
-    unjudged_summary,
-    unjudged_table,
 )
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
@@ -58,6 +58,8 @@ _MOST_PAIR_ROWS = 20
 #: The number of characters of a measure and two systems beside which all other columns fit into 80;
 #: beyond the first of these numbers the heading of the differences is shortened.
 _LONG_NAMES, _LONGEST_NAMES = 25, 30
+#: The heading of the judged shares, and the number of characters that a table with them may have.
+_JUDGED, _MOST_COLUMNS = "judged", 80
 #: The number of characters of a mean.
 _MEAN_WIDTH = 6
 #: How many sentences follow the tables, and how many queries one of them names at each end.
@@ -81,7 +83,7 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
     tables, has_all_pairs = _main_tables(comparison)
-    ranked = list(_ranked_sentences(comparison, queries or {}))
+    ranked = list(_ranked_sentences(comparison, queries or {}, tables))
     kept = sorted(ranked, key=lambda sentence: sentence.importance)[:_MOST_SENTENCES]
     return Document(
         heading="Comparison",
@@ -145,7 +147,7 @@ def _same(table: Table) -> Table:
 def _details(
     comparison: Comparison, shown: Collection[str], *, has_all_pairs: bool
 ) -> Iterator[Document]:
-    """Yield the evidence, unjudged documents, ties, likeness, what p covers, and the method.
+    """Yield the evidence, judged documents, likeness, what p covers, and the method.
 
     Args:
         comparison: the comparison.
@@ -159,10 +161,8 @@ def _details(
     ]
     evidence = evidence_table(comparison, has_differences=not has_all_pairs)
     yield _by_measure(comparison, "The evidence", evidence, sentences)
-    if comparison.unjudged:
-        yield _by_measure(comparison, UNJUDGED_TITLE, unjudged_table(comparison))
-    if comparison.ties:
-        yield Document(heading=TIES_TITLE, tables=_made([ties_table(comparison)]))
+    if judged := judged_table(comparison):
+        yield Document(heading=JUDGED_TITLE, tables=_made([judged]))
     if comparison.likeness:
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
         table = _with_pairs(comparison, likeness_table(comparison))
@@ -218,16 +218,17 @@ def _ended(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
-def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[_Ranked]:
+def _ranked_sentences(
+    comparison: Comparison, queries: Mapping[str, str], tables: Sequence[Table]
+) -> Iterator[_Ranked]:
     """Yield what follows the tables, in the order in which it is read."""
-    of_unjudged = set(unjudged_cautions(comparison))
-    cautions = [text for text in cautions_on(comparison) if text not in of_unjudged]
+    cautions = cautions_on(comparison)
     sources = source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
     )
-    unjudged = unjudged_summary(comparison)
-    # Where little is judged, nearly every verdict could change: that is no news.
-    is_news = bool(of_unjudged) or "cannot" in unjudged
+    has_shares = _JUDGED in tables[0].header or not set(cautions).isdisjoint(
+        judged_cautions(comparison)
+    )
     parts: list[tuple[int, Iterable[str]]] = [
         (3, _mark_sentences(comparison)),
         (4, _query_sentences(comparison, queries)),
@@ -241,7 +242,7 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
         (2, _not_excluded_sentences(comparison)),
         (3, _interval_sentences(comparison)),
         (3, _power_sentences(comparison)),
-        (2 if is_news else 7, [unjudged] if unjudged else []),
+        (7, [] if has_shares else judged_sentences(comparison)),
         (0, chance_notes(comparison, "p" if shows_all_pairs(comparison) else "Significance")),
     ]
     for importance, texts in parts:
@@ -331,14 +332,33 @@ def _systems_table(comparison: Comparison, measure: str) -> Table:
         )
         for system in in_shown_order(comparison)
     ]
-    return Table((_label_of_measure(comparison, measure), "mean", *headings), rows)
+    table = Table((_label_of_measure(comparison, measure), "mean", *headings), rows)
+    return _with_judged(comparison, measure, table)
+
+
+def _with_judged(comparison: Comparison, measure: str, table: Table) -> Table:
+    """Return a table of systems with their judged shares beside the means.
+
+    Without it, if the shares are all the same, or if the table would be wider than a terminal.
+    """
+    shares = judged_shares(comparison, measure)
+    column = [
+        f"{shares[system]:.1%}" if system in shares else "?"
+        for system in in_shown_order(comparison)
+    ]
+    rows = [(*row[:2], share, *row[2:]) for row, share in zip(table.rows, column, strict=True)]
+    wider = Table((*table.header[:2], _JUDGED, *table.header[2:]), rows)
+    is_narrow = max(map(len, wider.text().splitlines())) <= _MOST_COLUMNS
+    return wider if is_narrow and len(set(column)) > 1 else table
 
 
 def _ranked_table(comparison: Comparison) -> Table:
     """Return a table of means, a row for each system; of one measure with those that are worse."""
     table = to_table(comparison)
-    if len(comparison.measures) > 1 or not _has_decided(comparison):
+    if len(comparison.measures) > 1:
         return table
+    if not _has_decided(comparison):
+        return _with_judged(comparison, comparison.measures[0], table)
     rows: list[tuple[str | Cell, ...]] = []
     for system, (label, mean) in zip(in_shown_order(comparison), table.rows, strict=True):
         worse = worse_systems_text(comparison, comparison.measures[0], system)
@@ -346,7 +366,8 @@ def _ranked_table(comparison: Comparison) -> Table:
             worse = f"rank {worse}" if worse.isdecimal() else f"ranks {worse}"
         unmarked = mean if isinstance(mean, str) else replace(mean, mark="", verdict="")
         rows.append((label, unmarked, worse))
-    return Table((*table.header, "significantly better than"), rows)
+    better = Table((*table.header, "significantly better than"), rows)
+    return _with_judged(comparison, comparison.measures[0], better)
 
 
 def _has_decided(comparison: Comparison) -> bool:

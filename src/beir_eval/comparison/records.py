@@ -1,4 +1,4 @@
-"""Records of a comparison: settings, means, differences, unjudged documents, gate checks."""
+"""Records of a comparison: settings, means, differences, documents to judge, gate checks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,6 @@ ON_CHOICES = ("error", "intersection", "any-judgements")
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
 Verdict = Literal["better", "worse", "equal", "undecided"]
-#: Whether unjudged documents could change a verdict: judgements of them were found that do, none
-#: can, or neither is known.
-VerdictChange = Literal["could", "cannot", "not known"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 #: The outcome of a check of the gate.
@@ -223,15 +220,6 @@ class ComparisonSettings:
     def has_random_repeats(self) -> bool:
         """Whether p is over queries and repeats."""
         return self.repeats != "averaged"
-
-    @property
-    def has_flips_tested(self) -> bool:
-        """Whether verdicts are tested again as if unjudged documents were relevant.
-
-        They are not over queries and repeats, nor for systems chosen from candidates, whose tests
-        need more than the scores of the systems that are compared.
-        """
-        return not self.has_random_repeats and self.chosen_from is None
 
     def _check_repeats(self) -> None:
         """Raise SettingError if the correction cannot be over queries and repeats, but must be."""
@@ -450,64 +438,8 @@ class QueryDifference(BaseModel):
     difference: float
 
 
-class UnjudgedEffect(BaseModel):
-    """What unjudged documents could change about the difference of two systems on one measure.
-
-    They are all unjudged documents of the collection, whether a system retrieves them or not. Each
-    could have any grade from 0 to the highest grade of the qrels (or the measure's ``rel``, if that
-    is higher), alike in all systems. Judged documents keep their grades.
-
-    What needs the runs is None, or "not known", in a comparison of saved results.
-
-    Attributes:
-        measure: the canonical name of the measure.
-        system: the first system.
-        against: the second system.
-        depth: the measure's cutoff; None if whole rankings matter.
-        judged, judged_against: the share of each system's documents in the first ``depth`` that are
-            judged, over all queries, as the measure Judged counts them.
-        low, high: two numbers between which the difference of the means lies however these
-            documents are judged. They are known for measures that are a sum over documents, divided
-            by a function of the number of relevant ones (nDCG, DCG, CG, Precision, Recall, RBP, and
-            R_cap and F1 with a cutoff), if all documents down to the cutoff were looked at; and for
-            MRR and Success of systems with one run each. Not with judged_only=True, with
-            ties="best" or "worst", with a gain table without the highest grade, and if
-            no_relevant="skip" leaves out queries.
-        verdict_change: whether such judgements could change the verdict, with the tests of all
-            pairs repeated: "could": judgements that change it were found; "cannot": none do, which
-            follows from low and high; "not known": neither. Only test="sign_flip" and test="t" are
-            looked at, not clusters, chance from repeats, nor systems chosen
-            from candidates. It holds up to the random draws of the test, for which it keeps a
-            distance of four standard errors.
-    """
-
-    model_config = FROZEN
-
-    measure: str
-    system: str
-    against: str
-    depth: int | None
-    judged: float | None
-    judged_against: float | None
-    low: float | None = None
-    high: float | None = None
-    verdict_change: VerdictChange = "not known"
-
-    def reversed(self) -> UnjudgedEffect:
-        """Return the record of the difference against − system."""
-        changes = {
-            "system": self.against,
-            "against": self.system,
-            "judged": self.judged_against,
-            "judged_against": self.judged,
-            "low": _negative(self.high),
-            "high": _negative(self.low),
-        }
-        return self.model_copy(update=changes)
-
-
 class TieRange(BaseModel):
-    """The mean of a system under other orders of the documents with equal scores.
+    """The lowest and the highest mean of a system over the orders of documents with equal scores.
 
     Attributes:
         measure: the canonical name of the measure.
@@ -567,8 +499,7 @@ class DocumentToJudge(BaseModel):
         measure: the canonical name of the measure.
         query_id: the query.
         doc_id: the document, which a system retrieved for this query.
-        ranks: {system: rank} of the systems that retrieve it, as far as rankings were looked at (to
-            the greatest cutoff; to 100 without one); the best rank of a system's repeats.
+        ranks: {system: rank} of the systems that retrieve it; the best rank of a system's repeats.
         changes: {system: {against: change}}: how much the difference of the means changes if only
             this document is relevant; pairs without a change are left out.
         total: the sum of the absolute changes over all pairs.

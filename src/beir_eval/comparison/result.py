@@ -6,10 +6,10 @@ import math
 from dataclasses import replace
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import chance_table
@@ -34,11 +34,10 @@ from beir_eval.comparison.records import (
     QueryDifference,
     SystemMean,
     TieRange,
-    UnjudgedEffect,
     Verdict,
 )
 from beir_eval.comparison.tables import differences_table, to_latex, to_table
-from beir_eval.comparison.unjudged.tables import unjudged_notes
+from beir_eval.comparison.to_judge import ComparedRuns
 from beir_eval.comparison.validation import (
     check_names,
     check_pairs,
@@ -101,10 +100,6 @@ class Comparison(Shown, Saved):
         differences: the difference of every pair on every measure, with evidence and verdict.
         settings: the settings of tests, corrections and verdicts.
         left_out: {system: number of its queries that another system lacks}.
-        unjudged: what unjudged documents could change about each difference; only judged shares if
-            the runs are not known; None if it was not computed.
-        to_judge: for each measure the unjudged documents that could change the differences most, at
-            most 1,000; None if they were not computed.
         ties: the means of the systems that depend on the order of equal scores, measure by measure;
             empty if there are none, or if they were not computed.
         likeness: the ranking similarity of the top documents of each pair; None if it was not
@@ -151,8 +146,6 @@ class Comparison(Shown, Saved):
     differences: tuple[Difference, ...]
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int] = Field(default_factory=dict)
-    unjudged: tuple[UnjudgedEffect, ...] | None = None
-    to_judge: tuple[DocumentToJudge, ...] | None = None
     ties: tuple[TieRange, ...] = ()
     likeness: tuple[Likeness, ...] | None = None
     custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
@@ -166,6 +159,8 @@ class Comparison(Shown, Saved):
     clusters: tuple[str, ...] | None = None
     choice: Choice | None = None
     gate: tuple[GateCheck, ...] = ()
+    #: The runs; None if they are not known.
+    _runs: ComparedRuns | None = PrivateAttr(None)
 
     @model_validator(mode="after")
     def _check_shapes(self) -> Comparison:
@@ -356,25 +351,31 @@ class Comparison(Shown, Saved):
         """Return the unjudged documents most worth judging, best first.
 
         These are the documents that would change the differences of the means most if they were
-        relevant; the absolute changes are added up over the pairs. At most 1,000 documents are
-        known for each measure.
+        relevant: each is judged alone, with the highest grade, and the systems are scored again.
+        The absolute changes are added up over the pairs. Documents are looked for down to the
+        cutoff of the measure, or in the first 100 of each ranking without one; at most 1,000 are
+        listed. They are computed here, from the runs, so a large comparison takes a while.
 
         Args:
             n: the number of documents at most.
             measure: the measure, as a name in any spelling or a ``Measure``; by default the first.
 
         Raises:
-            NotEvaluatedError: the measure was not compared, or the documents are not known: only
-                ``compare_runs`` with unjudged=True finds them, for measures of which
-                each document has a weight: sums over documents, MRR and Success.
+            NotEvaluatedError: the measure was not compared; ties="best" or "worst", by which a
+                judgement changes ranks; or the runs are not known: only what ``compare_runs``
+                returns has them, not what ``load`` or another process returns, and not for text.
+            RunError: the run was changed after the comparison.
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
         name = self.measures[0] if measure is None else self._index.measure(measure)
-        if self.to_judge is None:
-            msg = "documents to judge are known to compare_runs(qrels, runs) with unjudged=True"
+        if self._runs is None:
+            msg = (
+                "documents to judge need judgements and ranked documents, which only the result of "
+                "compare_runs(qrels, runs) has; saved results and comparisons do not"
+            )
             raise NotEvaluatedError(msg)
-        return [document for document in self.to_judge if document.measure == name][:n]
+        return self._runs.documents_to_judge(name)[:n]
 
     def likeness_per_query(
         self, system: str | None = None, against: str | None = None
@@ -490,7 +491,6 @@ class Comparison(Shown, Saved):
             *self.warnings(),
             *notes_of(self),
             *cautions_on(self),
-            *unjudged_notes(self),
             *likeness_notes(self),
         ]
 
@@ -590,12 +590,22 @@ class Comparison(Shown, Saved):
             return forest_figure(self, name)
         return pair_figure(self, kind, name, *self._index.pair(system, against), texts=queries)
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """Pickle all but the runs, which may be large."""
+        return {**super().__getstate__(), "__pydantic_private__": {"_runs": None}}
+
     def __repr__(self) -> str:
         """Return the size, not the content."""
         return (
             f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
             f"{len(self.query_ids)} queries)"
         )
+
+
+def with_runs(comparison: Comparison, runs: ComparedRuns) -> Comparison:
+    """Return a comparison that finds documents to judge in these runs."""
+    comparison._runs = runs  # noqa: SLF001 - its own module
+    return comparison
 
 
 def query_scores_csv(comparison: Comparison, queries: Mapping[str, str] | None = None) -> str:

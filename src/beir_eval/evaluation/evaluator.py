@@ -41,6 +41,7 @@ from beir_eval.evaluation.query_scores import (
     differences_as_given,
     ends_before,
     judged_rows,
+    scores_at_tie_extremes,
     scores_of,
 )
 from beir_eval.evaluation.records import Provenance, sums_of
@@ -218,6 +219,30 @@ class Evaluator:
         result = self._evaluate(run, name)
         warn_of_content(result, name)
         return result
+
+    def tie_ranges(self, run: RunLike) -> dict[str, tuple[float, float]]:
+        """Return {measure: (its lowest, its highest mean)} over the orders of equal scores.
+
+        Scores are equal in the precision of the tie rule: with ties="trec_eval9" as float32. The
+        queries are those of the mean. Measures of what is judged, such as Judged, are left out.
+
+        Args:
+            run: as for ``evaluate``, which raises the same errors.
+
+        >>> Evaluator({"q1": {"a": 1}}, "MRR").tie_ranges({"q1": {"a": 0.5, "b": 0.5}})
+        {'MRR': (0.5, 1.0)}
+        """
+        run = as_run(run)
+        result = self._evaluate(run, "run", search_ids=False)
+        qrels = self.qrels.select(result.query_ids)
+        last, first = (
+            result.model_copy(update={"values": ScoreMatrix.from_owned_array(scores)}).aggregate
+            for scores in scores_at_tie_extremes(qrels, run, self.measures, self._settings)
+        )
+        return {
+            name: (min(last[name], first[name]), max(last[name], first[name]))
+            for name in (str(measure) for measure in self.measures if measure.has_tie_extremes)
+        }
 
     def _evaluate(self, run: RunLike, name: str, *, search_ids: bool = True) -> EvaluationResult:
         """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.core.ranking import AS_GIVEN, ONE_VALUE
+from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import MeasureError, QueryMismatchError, RunError, first_few
 from beir_eval.evaluation.records import Counted
 from beir_eval.evaluation.unmatched_ids import MatchCounts
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
+    from beir_eval.core.run import Run
     from beir_eval.measures import Measure
 
 #: Measures are computed for so many queries at a time, so that the memory of their arrays is used
@@ -57,6 +59,24 @@ def scores_of(
         msg = f"a score of {measure} is beyond what a float can hold; use smaller gains"
         raise MeasureError(msg)
     return values
+
+
+def scores_at_tie_extremes(
+    qrels: Qrels, run: Run, measures: Sequence[Measure], settings: EvaluationSettings
+) -> tuple[Floats, Floats]:
+    """Return the scores with relevant documents last, and first, among equal scores: f8[M, Q] each.
+
+    Scores are equal in the precision of the tie rule.
+
+    Args:
+        qrels: the judgements of Q queries.
+        run: the run.
+        measures: the M measures; these are extremes of those that have them
+            (``Measure.has_tie_extremes``).
+        settings: how the run was evaluated.
+    """
+    last, first = (relate(qrels, run, settings, extreme=name)[0] for name in ("worst", "best"))
+    return scores_of(last, measures, settings), scores_of(first, measures, settings)
 
 
 def differences_as_given(

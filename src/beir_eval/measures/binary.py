@@ -33,7 +33,6 @@ __all__ = [
     "Precision",
     bounds=(0, 1),
     aliases="p prec set_p setp",
-    additive="always",
     tools={
         "beir": (None, "P@{k}"),
         "trec_eval": ("set_P", "P_{k}"),
@@ -66,7 +65,6 @@ def Precision(
     "Recall",
     bounds=(0, 1),
     aliases="r set_recall set_r setr",
-    additive="always",
     tools={
         "beir": (None, "Recall@{k}"),
         "trec_eval": ("set_recall", "recall_{k}"),
@@ -97,7 +95,6 @@ def Recall(
     "R_cap",
     bounds=(0, 1),
     aliases="rcap recall_cap capped_recall relative_p set_relative_p",
-    additive="with_cutoff",
     tools={"beir": (None, "R_cap@{k}"), "trec_eval": ("set_relative_P", "relative_P_{k}")},
 )
 def R_cap(
@@ -127,7 +124,6 @@ def R_cap(
     "F1",
     bounds=(0, 1),
     aliases="f f_beta fbeta f_score f-score set_f setf",
-    additive="with_cutoff",
     tools={"trec_eval": ("set_F", None), "ir_measures": ("SetF", None)},
 )
 def F1(
@@ -226,7 +222,6 @@ def gm_map(
     "MRR",
     bounds=(0, 1),
     aliases="rr recip_rank reciprocal_rank mean_reciprocal_rank",
-    first_relevant=True,
     tools={
         "beir": (None, "MRR@{k}"),
         "trec_eval": ("recip_rank", None),
@@ -258,7 +253,6 @@ def MRR(matrix: RelevanceMatrix, *, cutoff: int | None = None, rel: float | None
     "Success",
     bounds=(0, 1),
     aliases="s accuracy acc top_k_accuracy top_n_accuracy hit_rate hitrate hit",
-    first_relevant=True,
     tools={
         "beir": (None, "Accuracy@{k}"),
         "trec_eval": (None, "success_{k}"),

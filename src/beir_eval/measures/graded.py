@@ -27,7 +27,6 @@ __all__ = ["CG", "DCG", "ERR", "nDCG"]
 @measure(
     "CG",
     aliases="cumulated_gain cumulative_gain",
-    additive="always",
     undefined_without_relevant=False,
 )
 def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
@@ -56,7 +55,6 @@ def CG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "line
 @measure(
     "DCG",
     aliases="discounted_cumulated_gain",
-    additive="always",
     undefined_without_relevant=False,
 )
 def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "linear") -> Floats:
@@ -84,7 +82,6 @@ def DCG(matrix: RelevanceMatrix, *, cutoff: int | None = None, gain: Gain = "lin
     bounds=(0, 1),
     aliases="ndcg_cut normalized_discounted_cumulated_gain",
     implied={"ndcg_burges": {"gain": "exp"}},
-    additive="always",
     tools={
         "beir": (None, "NDCG@{k}"),
         "trec_eval": ("ndcg", "ndcg_cut_{k}"),

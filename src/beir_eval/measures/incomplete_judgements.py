@@ -201,7 +201,6 @@ def _judged_counts(
     "RBP",
     bounds=(0, 1),
     aliases="rank_biased_precision",
-    additive="always",
     always_named={"p": 0.8},
     tools={"ir_measures": ("RBP(p={p}, rel=1)", None)},
 )

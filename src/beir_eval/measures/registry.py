@@ -28,7 +28,6 @@ __all__ = ["JUDGED_ONLY", "Definition", "Measure", "definitions"]
 
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
-Additive: TypeAlias = Literal["always", "with_cutoff", "never"]
 #: Two numbers between which every score lies, the lower one first.
 Bounds: TypeAlias = tuple[float, float]
 
@@ -61,11 +60,6 @@ class Definition:
         bounds: two numbers between which the score of every query lies, whatever the qrels, the
             run, the parameters and the cutoff; rounding of floats may exceed them by less than
             1e-12. None if there are no such numbers, as for counts and sums of gains.
-        additive: whether a score is a sum over the relevant documents retrieved of a weight for
-            rank and grade, times a factor for the number retrieved, times a factor for the relevant
-            documents in the qrels (their number or their grades): "always", "never", or
-            "with_cutoff" (only with a cutoff).
-        first_relevant: whether a score is a weight of the rank of the first relevant document.
         undefined_without_relevant: whether a query without relevant documents has no defined score
             (left out of the mean with no_relevant="skip"; otherwise it counts as ``scores``
             returns it, mostly 0). Relevant means a grade above 0 or of at least ``rel``, whatever a
@@ -88,8 +82,6 @@ class Definition:
     by_grade: bool = True
     higher_is_better: bool = True
     bounds: Bounds | None = None
-    additive: Additive = "never"
-    first_relevant: bool = False
     undefined_without_relevant: bool = True
     always_named: Mapping[str, Any] = field(default_factory=dict)
     number_sets: str = "cutoff"
@@ -323,25 +315,6 @@ class Measure:
         """
         return self.definition.bounds
 
-    @property
-    def is_additive(self) -> bool:
-        """Whether a score is a sum over documents, as ``Definition.additive`` explains.
-
-        Never with judged_only=True, which changes the ranks of the relevant documents.
-        """
-        if (JUDGED_ONLY, True) in self.parameters:
-            return False
-        additive = self.definition.additive
-        return additive == "always" or (additive == "with_cutoff" and self.cutoff is not None)
-
-    @property
-    def is_of_first_relevant(self) -> bool:
-        """Whether a score is a weight of the rank of the first relevant document.
-
-        Never with judged_only=True, as for ``is_additive``.
-        """
-        return self.definition.first_relevant and (JUDGED_ONLY, True) not in self.parameters
-
     def has_relevant(self, matrix: RelevanceMatrix) -> Any:
         """Return which queries have a relevant document by this measure's ``rel``, bool[Q].
 
@@ -392,8 +365,6 @@ class _Traits(TypedDict, total=False):
     by_grade: bool
     higher_is_better: bool
     bounds: Bounds | None
-    additive: Additive
-    first_relevant: bool
     undefined_without_relevant: bool
     always_named: Mapping[str, Any]
     number_sets: str

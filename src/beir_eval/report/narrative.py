@@ -13,6 +13,7 @@ from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.core.saved import stated_settings
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, score_text
+from beir_eval.errors import NotEvaluatedError, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ class Evidence:
 
     Attributes:
         first: the verdicts on the first measure, shown; empty if there are too many of them.
-        first_cautions: the cautions about the first measure, shown.
+        first_cautions: the first cautions, shown.
         rest: the other verdicts, folded.
         rest_cautions: the other cautions, folded.
     """
@@ -71,7 +72,7 @@ class Evidence:
 
 
 def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
-    """Return every verdict as a sentence, with the cautions about unjudged documents."""
+    """Return every verdict as a sentence, and the cautions."""
     margin, first_measure = comparison.settings.margin, comparison.measures[0]
     verdicts = [
         (
@@ -83,17 +84,8 @@ def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
     first = [verdict for measure, verdict in verdicts if measure == first_measure]
     if len(first) > MOST_NAMED:
         return Evidence([], [], [verdict for _, verdict in verdicts], cautions)
-    other_prefixes = tuple(
-        f"{measure}: " for measure in comparison.measures if measure != first_measure
-    )
-    first_cautions = [caution for caution in cautions if not caution.startswith(other_prefixes)]
-    first_cautions = first_cautions[:_MOST_CAUTIONS]
-    return Evidence(
-        first,
-        first_cautions,
-        [verdict for measure, verdict in verdicts if measure != first_measure],
-        [caution for caution in cautions if caution not in first_cautions],
-    )
+    rest = [verdict for measure, verdict in verdicts if measure != first_measure]
+    return Evidence(first, cautions[:_MOST_CAUTIONS], rest, cautions[_MOST_CAUTIONS:])
 
 
 def interval_notes(comparison: Comparison) -> list[str]:
@@ -143,7 +135,9 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
 
 def to_judge_table(comparison: Comparison) -> Table | None:
     """Return a table of the unjudged documents most worth judging; None if there are none."""
-    if not comparison.to_judge:
+    try:
+        documents = comparison.documents_to_judge(_MOST_TO_JUDGE)
+    except (NotEvaluatedError, RunError):  # a dict of the caller may have changed since
         return None
     rows = [
         (
@@ -152,7 +146,7 @@ def to_judge_table(comparison: Comparison) -> Table | None:
             ", ".join(f"{system}: {rank}" for system, rank in document.ranks.items()),
             score_text(document.total),
         )
-        for document in comparison.documents_to_judge(_MOST_TO_JUDGE)
+        for document in documents
     ]
     if not rows:
         return None

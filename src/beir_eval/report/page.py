@@ -53,7 +53,7 @@ class Page:
         comparison_notes: how to read the differences.
         slices, curve: the sections of slices and of checkpoints.
         counted: what was counted.
-        unjudged, ties, likeness, to_judge: the tables on how far the numbers can be trusted.
+        judged, likeness, to_judge: the tables on how far the numbers can be trusted.
         likeness_depth: how many top documents were compared.
         provenance: (name, value) of settings, versions and hashes.
         figures: {key: figure} of all captions.
@@ -78,8 +78,7 @@ class Page:
     comparison_notes: Sequence[str] = ()
     slices: Section | None = None
     curve: Section | None = None
-    unjudged: Table | None = None
-    ties: Table | None = None
+    judged: Table | None = None
     likeness: Table | None = None
     likeness_depth: int | None = None
     to_judge: Table | None = None
@@ -97,7 +96,7 @@ class Page:
     @property
     def links(self) -> list[tuple[str, str]]:
         """(id, heading) of the sections that the page has."""
-        has_trust = self.unjudged or self.ties or self.likeness or self.to_judge
+        has_trust = self.judged or self.likeness or self.to_judge
         sections = {
             "across": "Average over data sets" if self.across else "",
             "stages": "Stages" if self.stages else "",

@@ -13,12 +13,11 @@ from beir_eval.comparison.charts import (
     measures_on_one_axis,
 )
 from beir_eval.comparison.headlines import common_headlines
+from beir_eval.comparison.judged import judged_table
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
 from beir_eval.comparison.tables import differences_table
-from beir_eval.comparison.ties import ties_table
-from beir_eval.comparison.unjudged.tables import unjudged_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.display import charts
@@ -274,8 +273,7 @@ def _page_of_comparison(comparison: Comparison) -> Page:
             *narrative.DIFFERENCE_NOTES,
         ],
         counted=_counted_notes(comparison, results),
-        unjudged=unjudged_table(limited) if limited.unjudged else None,
-        ties=ties_table(limited) if limited.ties else None,
+        judged=judged_table(comparison),
         likeness=likeness_table(comparison) if comparison.likeness else None,
         likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
         to_judge=narrative.to_judge_table(comparison),
@@ -321,16 +319,13 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
     return comparison.model_copy(
         update={
             "measures": measures,
-            "differences": tuple(_select_records(comparison.differences, keys)),
-            "unjudged": None
-            if comparison.unjudged is None
-            else tuple(_select_records(comparison.unjudged, keys)),
+            "differences": tuple(
+                difference
+                for difference in comparison.differences
+                if (difference.measure, difference.system, difference.against) in keys
+            ),
         }
     )
-
-
-def _select_records(records: Iterable[Any], keys: set[tuple[str, str, str]]) -> Iterator[Any]:
-    return (record for record in records if (record.measure, record.system, record.against) in keys)
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
