@@ -1,11 +1,10 @@
 # make demo   create .venv with pip, evaluate the bundled runs
 # make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
-# make test-slow  run the slow tests, and every property with more examples
+# make test-slow  run the slow tests, the recipes and every property with more examples
 # make test-lowest  the tests that versions can change, without properties, with the oldest supported versions
 # make test-python  the same for the core without properties, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
-# make test-hosts     what works inside training loops and retriever frameworks, in an environment of its own
-# make test-trackers  what writes to trackers and to the hub, in an environment without torch
+# make test-hosts     what works inside training loops and other tools, in an environment of its own
 # make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
 # make environments  install all of these environments: with uv if it can be had, else with pip
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
@@ -23,7 +22,6 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
 HOSTS := .venv-hosts
-TRACKERS := .venv-trackers
 SPARK := .venv-spark
 # Another interpreter: where pyenv keeps it, or on the path.
 PYTHON_TESTED ?= 3.13
@@ -47,7 +45,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
 SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-slow test-lowest test-python test-package test-hosts test-trackers test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
+.PHONY: demo test test-slow test-lowest test-python test-package test-hosts test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -72,10 +70,6 @@ $(HOSTS)/.test: $(SOURCES) constraints-hosts.txt
 	$(INSTALL) $(HOSTS) --constraint constraints-hosts.txt --editable . --group test-hosts
 	touch $@
 
-$(TRACKERS)/.test: $(SOURCES) constraints-trackers.txt
-	$(INSTALL) $(TRACKERS) --constraint constraints-trackers.txt --editable . --group test-trackers
-	touch $@
-
 $(SPARK)/.test: $(SOURCES) constraints-spark.txt
 	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --editable . --group test-spark
 	touch $@
@@ -90,6 +84,11 @@ $(VENV)/.package: $(VENV)/.demo $(SOURCES)
 
 $(VENV)/.check: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group check
+	touch $@
+
+# Not one of the environments below, so that in CI `make test` runs without these tools.
+$(VENV)/.cookbook: $(VENV)/.test
+	$(INSTALL) $(VENV) --constraint constraints.txt --group cookbook
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.demo
@@ -109,7 +108,7 @@ $(VENV)/.bench: $(VENV)/.demo
 	touch $@
 
 # May be made with --jobs: of two installations into one environment, the second waits.
-environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(TRACKERS)/.test $(SPARK)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.package
+environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(SPARK)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.package
 
 demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
@@ -117,7 +116,7 @@ demo: $(VENV)/.demo
 test: $(VENV)/.test
 	$(ONE_THREAD) $(BIN)/python -m pytest $(PARALLEL) -m "not slow and not costs"
 
-test-slow: $(VENV)/.test
+test-slow: $(VENV)/.cookbook
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(BIN)/python -m pytest $(PARALLEL) -m "slow or hypothesis"
 
 # With as many threads as the machine has, unlike the others.
@@ -128,10 +127,7 @@ test-python: $(OTHER)/.test
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
 test-hosts: $(HOSTS)/.test
-	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts) tests/against/definitions/test_llama_index.py
-
-test-trackers: $(TRACKERS)/.test
-	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(TRACKERS)/bin/python -m pytest $(PARALLEL) tests/trackers $(wildcard docs/trackers) tests/against/definitions/test_mlflow.py
+	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts)
 
 # The page starts a session of its own.
 test-spark: $(SPARK)/.test

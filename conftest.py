@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser
 
@@ -15,10 +16,13 @@ from doc_examples import check_console, check_script, check_workflow
 
 # Haystack sends usage data unless this is set before it is imported.
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
-# So do the trackers.
+# So do the trackers, which write to the folder of a page.
 os.environ |= {
     "DO_NOT_TRACK": "true",
+    "MLFLOW_ALLOW_FILE_STORE": "true",
     "MLFLOW_DISABLE_TELEMETRY": "true",
+    "MLFLOW_TRACKING_URI": "mlruns",
+    "TRACKIO_DIR": "trackio",
     "WANDB_ERROR_REPORTING": "false",
     "WANDB_MODE": "offline",
 }
@@ -27,11 +31,19 @@ os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 #: Pages on other tools, and a module that only the environments of their tests have.
 HOSTS = {
     **{
-        f"docs/hosts/{page.name}": "llama_index"
+        f"docs/hosts/{page.name}": "accelerate"
         for page in (Path(__file__).parent / "docs/hosts").glob("*.md")
     },
     "docs/hosts/spark.md": "pyspark",
-    "docs/trackers/*.md": "trackio",
+}
+#: Recipes, and the module that each needs, of the dependency group ``cookbook``.
+RECIPES = {
+    "langchain.md": "langchain_core",
+    "llama-index.md": "llama_index",
+    "mlflow.md": "mlflow",
+    "tensorboard.md": "tensorboard",
+    "trackio.md": "trackio",
+    "wandb.md": "wandb",
 }
 
 
@@ -48,6 +60,17 @@ def leave_example_folder(namespace: dict[str, Any]) -> None:
     """Return to the folder where the tests were started, and delete the temporary one."""
     os.chdir(namespace["_left"])
     namespace["_folder"].cleanup()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark recipes as slow, and skip those whose tool is not installed."""
+    for item in items:
+        module = RECIPES.get(item.path.name) if item.path.parent.name == "cookbook" else None
+        if module is not None:
+            item.add_marker("slow")
+            if find_spec(module) is None:
+                reason = f"{module} is not installed: pip install --group cookbook"
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 pytest_collect_file = Sybil(

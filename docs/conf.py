@@ -36,7 +36,7 @@ html_copy_source = False
 # A page of another site: that of Haystack's integrations.
 exclude_patterns = ["_build", "examples/*.md"]
 # Hosts whose packages are in environments of their own (constraints-hosts.txt).
-autodoc_mock_imports = ["langchain_core", "llama_index", "pyspark", "pytest"]
+autodoc_mock_imports = ["pyspark", "pytest"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 nitpicky = False

@@ -116,56 +116,6 @@ from beir_eval.integrations.sentence_transformers import InformationRetrievalEva
 evaluator = InformationRetrievalEvaluator({"q1": "a"}, {"d1": "b"}, {"q1": {"d1": 2}})
 assert str(evaluator.measures[0]) == "nDCG@10"
 """,
-    "llama-index": """
-from beir_eval.integrations.llama_index import QrelsMetric
-metric = QrelsMetric("nDCG@10", {"q1": {"d1": 2, "d2": 1}}, {"q1": "bees"})
-assert metric.compute(query="bees", retrieved_ids=["d1", "d2"]).score == 1.0
-""",
-    "langchain": """
-from langchain_core.documents import Document
-from langchain_core.runnables import RunnableLambda
-from beir_eval import load_dataset
-from beir_eval.datasets import demo
-from beir_eval.integrations.langchain import evaluate_retriever
-retriever = RunnableLambda(lambda text: [Document("bees", id="d1")])
-result = evaluate_retriever(load_dataset(demo.FOLDER), retriever, "MRR@10", limit=2)
-assert len(result.query_ids) == 2
-""",
-    "mlflow": EVALUATE
-    + """
-from beir_eval.integrations.trackers import log, retrieval_scorer, tracker_name
-try:
-    log(result, to="mlflow")
-except ValueError as error:
-    assert "no run of MLflow is active" in str(error), error
-else:
-    raise AssertionError
-assert tracker_name("nDCG@10") == "nDCG_at_10"
-""",
-    "wandb": EVALUATE
-    + """
-import wandb
-from beir_eval.integrations.trackers import log
-with wandb.init(project="p", mode="offline") as run:
-    log(result, to=run)
-""",
-    "tensorboard": EVALUATE
-    + """
-from pathlib import Path
-from beir_eval.integrations.trackers import log
-log(result, to=Path("events"))
-assert list(Path("events").iterdir())
-""",
-    "trackio": EVALUATE
-    + """
-import os
-os.environ["TRACKIO_DIR"] = "trackio"
-import trackio
-from beir_eval.integrations.trackers import log
-run = trackio.init(project="p", name="run")
-log(result, to=run)
-trackio.finish()
-""",
     "spark": """
 import os, sys
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -48,7 +48,7 @@ IMPORTERS = {"lazy_exports", "import_module", "importlib.import_module", "__impo
 #: Packages that hold data only.
 UNTESTED = {"datasets/demo"}
 #: Folders of tests that belong to an environment or a subject, and to no package.
-SUBJECTS = {"against", "docs", "fuzz", "haystack_integrations", "hosts", "spark", "trackers"}
+SUBJECTS = {"against", "docs", "fuzz", "haystack_integrations", "hosts", "spark"}
 
 
 class Problem(NamedTuple):

@@ -20,8 +20,6 @@ from beir_eval.datasets import demo
 SOURCE = Path(beir_eval.__file__).parent
 #: Hosts, and the packages without which their modules cannot be imported.
 HOSTS = {
-    "langchain": "langchain_core",
-    "llama_index": "llama_index",
     "sentence_transformers": "sentence_transformers",
     "spark": "pyspark",
 }
@@ -99,13 +97,9 @@ def calls_by_name():
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),
-        "rank_eval_request": lambda f: f(
-            QRELS, {query: {} for query in QRELS}, index="i", metric={}
-        ),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
         "read_score_table": lambda f: f(score_table()),
-        "run_from_responses": lambda f: f({"q1": [("a", 1.0)]}),
         "validate": lambda f: f(QRELS, GOOD),
         "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),
         "write_report": lambda f: f("report.html", results["step 1"]),

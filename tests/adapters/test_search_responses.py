@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import Qrels, evaluate, rank_eval_request, read_run, run_from_responses
+from beir_eval import Qrels, evaluate, read_run
+from beir_eval.adapters import rank_eval_request, run_from_responses
 from beir_eval.errors import FileFormatError, InputError, QrelsError, SettingError
 
 ID = uuid.UUID("936da01f-9abd-4d9d-80c7-02af85c822a8")

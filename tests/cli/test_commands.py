@@ -342,7 +342,7 @@ def test_markup_in_names_is_printed_as_text(files):
 
 def test_a_remedy_names_only_options_that_the_command_has():
     assert "did you mean --measure" in run("evaluate", "a", "b", "--metric", "MRR").stderr
-    assert "--measure" not in run("retrieve", "a", "--metric", "MRR").output
+    assert "--measure" not in run("convert", "a", "b", "--metric", "MRR").output
 
 
 def test_the_measures_are_listed_and_explained():

@@ -119,8 +119,8 @@ def _write_inputs(folder):
         assert run("evaluate", "qrels.trec", file, "-o", f"{name}.json").exit_code == 0
 
 
-#: Those of these two run in the tests of their commands, with Haystack and against a server.
-ELSEWHERE = {"haystack", "retrieve"}
+#: That of this one runs in the tests of its command, with Haystack.
+ELSEWHERE = {"haystack"}
 
 
 @pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")

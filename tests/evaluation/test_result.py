@@ -482,3 +482,45 @@ def test_the_outputs_of_haystacks_evaluators_are_results():
     assert EvaluationResult.from_haystack("rag", sas, query_ids=["a", "b"], bounds=(-1, 1))["sas"]
     with pytest.raises(InputError, match="3 individual_scores for 2 query_ids"):
         EvaluationResult.from_haystack("rag", outputs, query_ids=["q1", "q2"])
+
+
+def test_metrics_for_trackers_are_means_and_counts():
+    metrics = evaluate(QRELS, RUN, ["nDCG(gain={1: 1, 2: 3})@10", *MEASURES]).as_metrics()
+    assert list(metrics) == [
+        "nDCG_gain_1_1_2_3_at_10",
+        "nDCG_at_10",
+        "Precision_at_1",
+        "Judged_at_10",
+        "gm_map",
+        "num_ret",
+        "RBP_p_0_5",
+        "counts/queries",
+        "counts/queries_missing",
+        "counts/queries_scored/Judged_at_10",
+    ]
+    assert metrics["Precision_at_1"] == 1 / 3
+    assert list(metrics.values())[-3:] == [3, 1, 2]
+    left_out = evaluate(QRELS, RUN, "MRR", missing="skip").as_metrics()
+    assert left_out == {"MRR": 0.75, "counts/queries": 2, "counts/queries_missing": 1}
+    result = EvaluationResult.from_scores("a", {"EM (strict)": {"q": 1}}, higher_is_better=True)
+    assert result.as_metrics() == {"EM_strict": 1.0, "counts/queries": 1}
+
+
+@given(st.text(min_size=1))
+def test_the_name_of_a_metric_has_letters_digits_and_single_underscores(name):
+    scores = {"MRR": {"q": 1.0}, f"m{name}": {"q": 0.0}}
+    try:
+        result = EvaluationResult.from_scores("a", scores, higher_is_better=True)
+    except (BeirEvalError, ValidationError):
+        return
+    own = list(result.as_metrics())[1]
+    assert own.replace("_", "").isalnum()
+    assert "__" not in own
+
+
+@pytest.mark.parametrize("names", [("a-b", "a b"), ("%", "?!")])
+def test_measures_whose_metrics_would_have_the_same_name_or_none_are_refused(names):
+    scores = {name: {"q": 1.0} for name in names}
+    result = EvaluationResult.from_scores("a", scores, higher_is_better=True)
+    with pytest.raises(ResultError, match="differ by special characters only, or have no others"):
+        result.as_metrics()

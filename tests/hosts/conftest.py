@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-if find_spec("llama_index") is None:
+if find_spec("accelerate") is None:
     collect_ignore_glob = ["test_*.py"]

@@ -11,12 +11,9 @@ HOSTS = [
     "accelerate",
     "ir-datasets",
     "ir-measures",
-    "langchain-core",
-    "llama-index-core",
     "mteb",
     "pyterrier",
     "sentence-transformers",
-    "tensorboard",
 ]
 
 

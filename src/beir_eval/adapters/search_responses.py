@@ -256,67 +256,6 @@ def _is_list(value: Any) -> bool:
 # Hits
 
 
-class HitFields(NamedTuple):
-    """Where an answer has its hits, and a hit its id and its score; None for what is usual.
-
-    Attributes:
-        results: the path of the list of hits, such as "data.hits".
-        doc_id: the path of the id in a hit.
-        score: the path of the score in a hit; None if the order of the hits is the ranking.
-    """
-
-    results: str | None = None
-    doc_id: str | None = None
-    score: str | None = None
-
-
-def read_hits(query_id: str, answer: Any, fields: HitFields) -> list[tuple[Any, float | None]]:
-    """Return (id, score) of the hits of one answer, in its order; the score is None without a path.
-
-    Args:
-        query_id: the query, for messages.
-        answer: parsed JSON.
-        fields: the paths.
-
-    Raises:
-        InputError: the answer has no list of hits there; a hit has no id or no score there; or the
-            hits are not sorted by the score, best first.
-    """
-    if fields.results is None:
-        hits = _hits_of(query_id, answer)
-    else:
-        listed = _at_path(answer, fields.results)
-        if not _is_list(listed):
-            shape = "a list" if _is_list(answer) else _described(answer)
-            msg = (
-                f"the answer to query {shown(query_id)} is {shape}; expected was a list of hits at "
-                f"results= {shown(fields.results)}"
-            )
-            raise InputError(msg)
-        hits = list(listed)
-    doc_ids = [
-        _read_hit(query_id, rank, hit, fields.doc_id).doc_id
-        for rank, hit in enumerate(hits, start=1)
-    ]
-    if fields.score is None:
-        return [(doc_id, None) for doc_id in doc_ids]
-    scores: list[float] = []
-    for rank, hit in enumerate(hits, start=1):
-        where = f"hit {rank} of query {shown(query_id)}"
-        score = _score_of(where, _at_path(hit, fields.score))
-        if score is None:
-            msg = f"{where} has no score at {shown(fields.score)}; score= names its field"
-            raise InputError(msg)
-        if scores and score > scores[-1]:
-            msg = (
-                f"{where} has a higher score ({score:g}) than the one before ({scores[-1]:g}); the "
-                "hits must be sorted, best first. Without score= their order is the ranking"
-            )
-            raise InputError(msg)
-        scores.append(score)
-    return list(zip(doc_ids, scores, strict=True))
-
-
 def _read_hit(query_id: str, rank: int, hit: Any, path: str | None) -> _Hit:
     """Return id and score of a hit.
 

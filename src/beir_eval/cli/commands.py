@@ -41,11 +41,6 @@ COMMANDS = {
         "PIPELINE.yaml... DATASET",
         "Evaluate or compare Haystack pipelines.",
     ),
-    "retrieve": (
-        "beir_eval.cli.retrieve:retrieve",
-        "DATASET",
-        "Run the queries through a server or a command.",
-    ),
     "validate": (
         "beir_eval.cli.validate:validate",
         "QRELS [RUN...]",
@@ -72,7 +67,7 @@ COMMANDS = {
 #: {section of the list of commands: its commands and groups}, the most used first.
 SECTIONS = {
     "Measure and compare": ("evaluate", "compare", "bench"),
-    "Get rankings": ("haystack", "retrieve"),
+    "Get rankings": ("haystack",),
     "Look at the data": ("validate", "power"),
     "Look up, convert, try": ("list", "convert", "demo"),
 }
@@ -86,8 +81,6 @@ EXAMPLES = {
     "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25 -o c.html",
     "bench": "beir-eval bench DATASETS RUNS --compare --baseline bm25 -o table.md",
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
-    "retrieve": "beir-eval retrieve scifact --url 'http://localhost:8080/search?q={query}' "
-    "--results data.hits --id document_id -o run.trec",
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "power": "beir-eval power qrels.trec -m nDCG@10",
     "list measures": "beir-eval list measures nDCG",

@@ -29,7 +29,7 @@ from beir_eval.cli.console import (
     show_in_messages,
 )
 from beir_eval.cli.labels import cluster_labels
-from beir_eval.cli.option_sets import COMMON, option, stated_options, takes_options
+from beir_eval.cli.option_sets import COMMON, SPLIT, option, stated_options, takes_options
 from beir_eval.cli.options import (
     REL,
     check_outputs,
@@ -49,7 +49,6 @@ from beir_eval.cli.pipelines import (
     runs_of_pipelines,
     values_of_pipelines,
 )
-from beir_eval.cli.running_options import RunningOptions
 from beir_eval.cli.stages import beside_results, print_stages
 from beir_eval.comparison.records import (
     PERMUTATION_CORRECTIONS,
@@ -62,6 +61,7 @@ from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.inputs import drops_identical_ids
 from beir_eval.evaluation.tables import repeats_table, to_latex, to_markdown, usual_measures
 from beir_eval.integrations.retrieval.documents import AUTO
+from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 from beir_eval.significance.repeats import FEWEST_REPEATS
@@ -201,7 +201,21 @@ class _CorpusOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RunOptions(RunningOptions):
+class _RunOptions:
+    SECTION: ClassVar[str] = "Running"
+
+    limit: int | None = option("Only the first queries.")
+    split: str | None = option(SPLIT, metavar="NAME")
+    concurrency: int = option("How many queries at a time.", default=1)
+    on_error: str = option(
+        "A query that fails: stop, or count it as missing.", default="stop", metavar="NAME"
+    )
+    check_saved: int = option(
+        "How many queries with saved answers to run again; if one is now ranked otherwise, they "
+        "are refused; 0 checks none.",
+        default=DEFAULT_CHECKED,
+    )
+    fresh: bool = option("Replace saved answers instead of reusing them.", "--fresh", default=False)
     save_run: Path | None = option(
         "Write the run here, and resume from it later; for several runs a folder, with a file "
         "NAME.trec for each pipeline and NAME_1.trec, … for repeats."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.display.figure import Figure
     from beir_eval.measures import Measure, MeasureLike
+
+#: What a name that every tracker accepts does not have; underscores too, so that there is no run.
+_NOT_IN_NAMES = re.compile(r"[\W_]+")
 
 
 class EvaluationResult(Summary, Saved):
@@ -320,6 +324,38 @@ class EvaluationResult(Summary, Saved):
     def _means(self) -> dict[str, float]:
         """``aggregate``, computed once; not to be changed."""
         return self._aggregates(self.values.array)
+
+    def as_metrics(self) -> dict[str, float]:
+        """Return means and counts, {name: number}, by names that experiment trackers accept.
+
+        In the name of a measure "@" becomes ``_at_``, and what is neither a letter nor a digit one
+        underscore: ``Precision_rel_2_at_5``. The counts say which queries the means are taken over:
+        ``counts/queries``; ``counts/queries_missing``, unless the scores were computed elsewhere;
+        and ``counts/queries_scored/<measure>`` for a measure that some queries have no score on.
+        The mean of no score is NaN.
+
+        Raises:
+            ResultError: two measures would get the same name, or one an empty name.
+
+        >>> from beir_eval import evaluate
+        >>> evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": {"a": 0.9}}, "MRR@10").as_metrics()
+        {'MRR_at_10': 0.5, 'counts/queries': 2, 'counts/queries_missing': 1}
+        """
+        means = {
+            _NOT_IN_NAMES.sub("_", name.replace("@", " at ")).strip("_"): mean
+            for name, mean in self._means.items()
+        }
+        if "" in means or len(means) < len(self.measures):
+            listed = ", ".join(self.measures)
+            msg = f"these names differ by special characters only, or have no others: {listed}"
+            raise ResultError(msg)
+        metrics = {**means, "counts/queries": self.num_queries}
+        if self.counted is not None:
+            metrics["counts/queries_missing"] = len(self._missing)
+        for name, number in zip(means, self.num_scored.values(), strict=True):
+            if number < self.num_queries:
+                metrics[f"counts/queries_scored/{name}"] = number
+        return metrics
 
     @computed_field(repr=False)  # type: ignore[prop-decorator]
     @property

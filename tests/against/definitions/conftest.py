@@ -1,7 +1,6 @@
-"""Collect the tests of a tool only where it is installed, if it has an environment of its own.
+"""Collect the tests of tools of the dependency group ``cookbook`` only where they are installed.
 
-``make test-hosts`` installs llama-index-core into ``.venv-hosts``, ``make test-trackers`` MLflow
-into ``.venv-trackers``, and both run the tests of these tools there.
+``make test-slow`` installs them.
 """
 
 from importlib.util import find_spec

@@ -11,7 +11,7 @@ from llama_index.core.evaluation.retrieval.metrics import NDCG
 from beir_eval import Run
 from one_number import made_case, ours
 
-pytestmark = pytest.mark.peers
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
 
 def theirs(retrieved, relevant, **settings):

@@ -14,6 +14,7 @@ from one_number import made_case, ours
 
 pytestmark = [
     pytest.mark.peers,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:.*ndcg_at_k.*:FutureWarning"),  # deprecated since 3.4
 ]
 

@@ -41,7 +41,6 @@ evaluate --help
 compare --help
 bench --help
 haystack --help
-retrieve --help
 power --help
 validate --help
 list --help
@@ -73,7 +72,6 @@ bench sets runs --bm25 -o b.md -o b.tex -o b.csv -o b.json --mteb m \
 bench sets runs --compare --baseline plain
 haystack bm25.yaml dataset --index -m nDCG@10 -o pipeline.json --save-run pipeline.trec
 haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 -o p.md
-retrieve dataset --limit 2 --command "sh -c 'cat answer.json' {query}" -o retrieved.trec
 evaluate qrels.tsv plain.trec bm25.trec top3.trec --stages --inputs top3=plain,bm25 -m nDCG@10 \
 -o stages.html
 """.strip().splitlines()
@@ -144,7 +142,6 @@ def _write_inputs():
         "top3.trec": "".join(line for line in lines if int(line.split()[3]) <= TOP),
         "twice.trec": lines[0] + bm25,
         "other.trec": "unknown Q0 d1 1 2.5 other\n",
-        "answer.json": '[{"_id": "earth-01", "_score": 2.0}, {"_id": "mars-12", "_score": 1.0}]',
         **{f"step{number}.trec": text for number, text in enumerate((plain, bm25, bm25), 1)},
     }.items():
         Path(name).write_text(text)

@@ -1,8 +1,23 @@
-"""Running any retriever for the queries of a data set; what the hosts and the command share.
+"""Running any retriever for the queries of a data set; what Haystack's pipelines use too.
 
-Inside: ``run_queries`` (all queries of a data set become a ``Run``: concurrency, time limits,
-retries, failures), ``journal`` (resumes an interrupted run), ``origin`` (what made the answers of a
-journal), ``documents`` (names of documents, and rankings of them), ``evaluate_dataset`` (retrieves
-and evaluates), ``chunks`` (the same on judged spans of text), ``json_calls`` (a retriever behind an
-address or a command). Nothing is public.
+Inside: ``evaluate_retriever`` (any function), ``run_queries`` (all queries of a data set become a
+``Run``: concurrency, time limits, retries, failures), ``journal`` (resumes an interrupted run),
+``origin`` (what made the answers of a journal), ``documents`` (names of documents, and rankings of
+them), ``evaluate_dataset`` (retrieves and evaluates), ``chunks`` (the same on judged spans of
+text).
+
+Public: ``evaluate_retriever``.
 """
+
+from typing import TYPE_CHECKING
+
+from beir_eval.core.imports import lazy_exports
+
+if TYPE_CHECKING:
+    from beir_eval.integrations.retrieval.evaluate_retriever import evaluate_retriever
+
+__all__ = ["evaluate_retriever"]
+
+lazy_exports(
+    __name__, {"evaluate_retriever": "beir_eval.integrations.retrieval.evaluate_retriever"}
+)

@@ -1,0 +1,337 @@
+"""Any function from a query to documents gets the numbers of ``evaluate``."""
+
+import asyncio
+import functools
+import threading
+import uuid
+from types import SimpleNamespace
+
+import pytest
+
+from beir_eval import Run, evaluate, load_dataset, read_run
+from beir_eval.datasets import demo
+from beir_eval.errors import BeirEvalWarning, InputError, RetrievalError, RunError, SettingError
+from beir_eval.integrations.retrieval import evaluate_retriever, run_queries
+from time_limit import time_limit
+
+DATASET = load_dataset(demo.FOLDER)
+MEASURES = ["nDCG@10", "MAP", "MRR@5"]
+#: {text of a query: (id, score) pairs}, of a bundled run.
+PAIRS = {
+    DATASET.queries[query_id]: sorted(ranking.items(), key=lambda pair: -pair[1])[:10]
+    for query_id, ranking in read_run(demo.RUNS[0]).as_dict().items()
+}
+IDS = {text: [doc_id for doc_id, _ in pairs] for text, pairs in PAIRS.items()}
+EXPECTED = evaluate(
+    DATASET.qrels,
+    Run.from_rankings({query_id: IDS[text] for query_id, text in DATASET.queries.items()}),
+    MEASURES,
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch):
+    monkeypatch.setattr(run_queries, "FIRST_WAIT_SECONDS", 0.01)
+
+
+async def search_async(text):
+    await asyncio.sleep(0)
+    return PAIRS[text]
+
+
+class Searcher:
+    """Has a depth, and searches as a method, as a call or as a coroutine function."""
+
+    def __init__(self, depth=10):
+        self.depth = depth
+
+    def search(self, text):
+        return IDS[text][: self.depth]
+
+    async def __call__(self, text):
+        return self.search(text)
+
+
+def haystack(doc_id, score):
+    return SimpleNamespace(id=doc_id, content="", meta={"source": doc_id}, score=score)
+
+
+def langchain(doc_id, _score):
+    return SimpleNamespace(id=doc_id, page_content="", metadata={"source": doc_id})
+
+
+def langchain_with_score(doc_id, score):
+    return langchain(doc_id, score), -score  # a distance
+
+
+def llama_index(doc_id, score):
+    node = SimpleNamespace(node_id=doc_id, ref_doc_id=doc_id, metadata={"source": doc_id})
+    node.get_content = lambda: ""
+    return SimpleNamespace(node=node, score=score)
+
+
+HOSTS = [haystack, langchain, langchain_with_score, llama_index]
+FUNCTIONS = {
+    "ids": IDS.__getitem__,
+    "pairs": PAIRS.__getitem__,
+    "an iterator": lambda text: iter(PAIRS[text]),
+    "a coroutine function": search_async,
+    "a method": Searcher().search,
+    "a callable object": Searcher(),
+    "a partial": functools.partial(lambda ids, text: ids[text], IDS),
+    **{
+        make.__name__: lambda text, make=make: [make(*pair) for pair in PAIRS[text]]
+        for make in HOSTS
+    },
+}
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_has_the_scores_of_its_own_rankings(name, concurrency):
+    result = evaluate_retriever(DATASET, FUNCTIONS[name], MEASURES, concurrency=concurrency)
+    assert EXPECTED["nDCG@10"] > 0.5
+    assert result.values == EXPECTED.values
+    assert len(result.retrieval.seconds) == 30
+
+
+@pytest.mark.parametrize("make", HOSTS)
+def test_a_field_of_the_metadata_identifies_documents(make):
+    def search(text):
+        return [make(f"{index:x}", score) for index, (_, score) in enumerate(PAIRS[text])]
+
+    def name_source(text):
+        documents = search(text)
+        for document, doc_id in zip(documents, IDS[text], strict=True):
+            inner = document[0] if isinstance(document, tuple) else document
+            holder = getattr(inner, "node", inner)
+            getattr(holder, "metadata", getattr(holder, "meta", None))["source"] = doc_id
+        return documents
+
+    result = evaluate_retriever(
+        DATASET, name_source, MEASURES, document_comparison_field="meta.source"
+    )
+    assert result.values == EXPECTED.values
+    with pytest.warns(BeirEvalWarning, match=r"document_comparison_field='meta\.source'"):
+        evaluate_retriever(DATASET, name_source, "MRR")
+
+
+def test_chunks_of_llama_index_count_as_their_document():
+    def search(text):
+        nodes = [llama_index(doc_id, score) for doc_id, score in PAIRS[text]]
+        for index, node in enumerate(nodes):
+            node.node.node_id = f"{index}"
+        return nodes
+
+    field = "meta.ref_doc_id"
+    result = evaluate_retriever(DATASET, search, MEASURES, document_comparison_field=field)
+    assert result.values == EXPECTED.values
+
+
+def test_a_document_retrieved_twice_is_counted_once():
+    result = evaluate_retriever(DATASET, lambda text: IDS[text] + IDS[text][:1], MEASURES)
+    assert result.values == EXPECTED.values
+    assert result.retrieval.left_out == 30
+
+
+def test_data_set_and_function_may_be_swapped_and_the_level_of_relevance_set():
+    result = evaluate_retriever(IDS.__getitem__, DATASET, ["MRR", "nDCG@10"], rel=1)
+    assert result.measures == ("MRR(rel=1)", "nDCG@10")
+
+
+def test_the_saved_run_has_the_scores_of_pairs(tmp_path):
+    saved = tmp_path / "run.trec"
+    evaluate_retriever(DATASET, PAIRS.__getitem__, "MRR", limit=1, save_run=saved)
+    [(query_id, text), *_] = DATASET.queries.items()
+    assert read_run(saved).as_dict() == {query_id: pytest.approx(dict(PAIRS[text]), rel=1e-6)}
+
+
+def flaky(failing, times):
+    attempts = []
+
+    def search(text):
+        attempts.append(text)
+        if text in failing and attempts.count(text) <= times:
+            raise ConnectionError("no route")
+        return IDS[text]
+
+    return search, attempts
+
+
+def test_an_interrupted_run_is_resumed(tmp_path):
+    broken = list(DATASET.queries.values())[20]
+    search, attempts = flaky([broken], 1)
+    settings = {"measures": MEASURES, "save_run": tmp_path / "run.trec"}
+    with pytest.raises(RetrievalError, match=r"the retriever failed for query .*ConnectionError"):
+        evaluate_retriever(DATASET, search, **settings)
+    assert len(attempts) == 21
+    result = evaluate_retriever(DATASET, search, **settings)
+    assert len(attempts) == 21 + 10 + 3  # three are run again
+    assert result.values == EXPECTED.values
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda depth: Searcher(depth).search,
+        Searcher,
+        lambda depth: functools.partial(lambda depth, text: IDS[text][:depth], depth),
+        lambda depth: lambda text: IDS[text][:depth],
+        lambda depth: lambda text, depth=depth: IDS[text][:depth],
+    ],
+    ids=["method", "object", "partial", "closure", "default"],
+)
+def test_answers_of_other_settings_are_refused_and_those_of_equal_ones_reused(make, tmp_path):
+    settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
+    first = evaluate_retriever(DATASET, make(10), **settings)
+    again = evaluate_retriever(DATASET, make(10), **settings)
+    assert again.values == first.values
+    assert [(part.answers, part.checked) for part in again.retrieval.reused] == [(30, 3)]
+    with pytest.raises(SettingError, match="answers of another retriever"):
+        evaluate_retriever(DATASET, make(5), **settings)
+
+
+def test_traces_that_an_object_keeps_of_each_query_are_no_settings(tmp_path):
+    manager = SimpleNamespace(traces={"root": []})
+
+    class Traced:
+        def __init__(self):
+            self.manager = manager
+
+        def search(self, text):
+            self.manager.traces[str(uuid.uuid4())] = []
+            return IDS[text]
+
+    settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
+    evaluate_retriever(DATASET, Traced().search, **settings)
+    [reused] = evaluate_retriever(DATASET, Traced().search, **settings).retrieval.reused
+    assert len(manager.traces) == 1 + 30 + 3
+    assert reused.answers == 30
+
+
+def test_an_index_that_ranks_otherwise_is_noticed_by_the_queries_run_again(tmp_path):
+    index = dict(IDS)
+    settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
+    evaluate_retriever(DATASET, index.__getitem__, **settings)
+    index |= {text: ids[1:] + ids[:1] for text, ids in IDS.items()}
+    with pytest.raises(SettingError, match="ranked otherwise than when their answers were saved"):
+        evaluate_retriever(DATASET, index.__getitem__, **settings)
+    assert evaluate_retriever(DATASET, index.__getitem__, **settings, fresh=True)["MRR"] < 1
+
+
+def test_failures_are_counted_and_attempts_repeated():
+    failing = list(DATASET.queries.values())[:3]
+    settings = {"measures": "MRR", "retries": 1, "concurrency": 5}
+    result = evaluate_retriever(DATASET, flaky(failing, 9)[0], on_error="missing", **settings)
+    assert list(result.retrieval.failures) == list(DATASET.queries)[:3]
+    assert result.retrieval.retries == 3
+    assert "3 missing queries failed" in result.to_markdown()
+    assert evaluate_retriever(DATASET, flaky(failing, 1)[0], **settings).retrieval.failures == {}
+
+
+def test_a_time_limit_ends_a_slow_query():
+    may_end = threading.Event()
+
+    async def sleep(_text):
+        await asyncio.sleep(60)
+
+    try:
+        for slow in (sleep, lambda _text: may_end.wait()):
+            with time_limit(60), pytest.raises(RunError, match=r"no answer within 0\.05 seconds"):
+                evaluate_retriever(DATASET, slow, limit=2, timeout=0.05, on_error="missing")
+    finally:
+        may_end.set()
+
+
+def test_queries_of_a_function_run_in_threads_at_the_same_time():
+    # None of 15 queries ends before all of them have begun; then come the other 15.
+    barrier = threading.Barrier(15, timeout=60)
+
+    def search(text):
+        barrier.wait()
+        return IDS[text]
+
+    result = evaluate_retriever(DATASET, search, "MRR", concurrency=15)
+    assert len(result.retrieval.seconds) == 2 * 15
+
+
+def test_it_works_in_a_running_event_loop():
+    async def main():
+        return evaluate_retriever(DATASET, search_async, MEASURES, concurrency=2)
+
+    assert asyncio.run(main()).values == EXPECTED.values
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("d1", r"must be a list of ids, \(id, score\) pairs or documents, best first, not 'd1'"),
+        ({"d1": 2.0}, "must be a list of ids"),
+        (None, "must be a list of ids"),
+        ([1.5], "item 1 of the answer to query 'q01': an id must be text or an integer"),
+        (["a", ""], "item 2 of the answer to query 'q01': an id is empty"),
+        ([SimpleNamespace(name="a")], "item 1 .*an id must be text or an integer"),
+        ([("a", 1.0), ("b", 2.0), ("c", 1.5)], "pairs .*are not sorted by their scores"),
+        ([("a", 1.0), ("b", float("nan"))], "pairs .*are not sorted by their scores"),
+    ],
+)
+def test_an_answer_of_another_shape_is_refused_with_the_query_and_not_asked_for_again(
+    answer, message
+):
+    texts = []
+
+    def search(text):
+        texts.append(text)
+        return answer
+
+    with pytest.raises(RetrievalError, match=f"query 'q01'.*{message}"):
+        evaluate_retriever(DATASET, search, retries=3)
+    assert len(texts) == 1
+
+
+def test_a_function_that_returns_a_coroutine_is_told_to_await_it():
+    with pytest.raises(RetrievalError, match="define it with async def, and await inside"):
+        evaluate_retriever(DATASET, lambda text: search_async(text.strip()))
+
+
+def test_something_else_than_a_function_is_refused_with_the_remedy():
+    with pytest.raises(SettingError, match=r"search must be a function .*retriever\.invoke"):
+        evaluate_retriever(DATASET, SimpleNamespace(invoke=None))
+    with pytest.raises(SettingError, match="timeout must be"):
+        evaluate_retriever(DATASET, IDS.__getitem__, timeout=0)
+    with pytest.raises((SettingError, InputError)):
+        evaluate_retriever(3, IDS.__getitem__)
+
+
+# The tools themselves: their pages are in docs/cookbook
+
+
+@pytest.mark.slow
+def test_the_documents_of_langchain_are_read():
+    documents = pytest.importorskip("langchain_core.documents", reason="group cookbook")
+
+    def search(text):
+        return [documents.Document("x", id=doc_id, metadata={"a": 1}) for doc_id in IDS[text]]
+
+    assert evaluate_retriever(DATASET, search, MEASURES).values == EXPECTED.values
+
+
+@pytest.mark.slow
+def test_the_nodes_of_llama_index_are_read():
+    schema = pytest.importorskip("llama_index.core.schema", reason="group cookbook")
+    parent = schema.NodeRelationship.SOURCE
+
+    def search(text):
+        return [
+            schema.NodeWithScore(
+                node=schema.TextNode(
+                    text="x", relationships={parent: schema.RelatedNodeInfo(node_id=doc_id)}
+                ),
+                score=score,
+            )
+            for doc_id, score in PAIRS[text]
+        ]
+
+    field = "meta.ref_doc_id"
+    result = evaluate_retriever(DATASET, search, MEASURES, document_comparison_field=field)
+    assert result.values == EXPECTED.values
