@@ -26,8 +26,7 @@ from beir_eval.comparison.checkpoints import checkpoint_curve
 from beir_eval.comparison.experiments import experiment_power
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown, joined, markdown_of
-from beir_eval.display.tables import Table, markdown_text
-from beir_eval.display.words import VERDICTS
+from beir_eval.display.tables import VERDICTS, Table, markdown_text
 from beir_eval.spans import span_drift
 
 QRELS = {f"q{number:02}": {"a": 1, "x": 0} for number in range(24)}

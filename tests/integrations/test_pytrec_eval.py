@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.pytrec_eval as ours
-from beir_eval.benchmark.mteb_names import _TASKS
+from beir_eval.benchmark.systems import _TASKS
 from beir_eval.datasets.catalogue import DATASETS
 from beir_eval.errors import (
     BeirEvalWarning,

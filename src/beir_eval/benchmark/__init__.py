@@ -1,10 +1,9 @@
 """Evaluation of many systems on many data sets, and comparison of their averages.
 
-Inside: ``runner`` (``Benchmark``); ``systems`` (data sets and retrieval systems in one form);
-``mteb_names`` (what MTEB calls the data sets); ``cache`` (runs and results on disk); ``result``
-(``BenchmarkResult``); ``compare_benchmark``;
-``dataset_scores`` (scores, p-values and differences by data set); ``comparison_result``
-(``AcrossDatasets``).
+Inside: ``runner`` (``Benchmark``); ``systems`` (data sets and retrieval systems in one form, and
+what MTEB calls the data sets); ``cache`` (runs and results on disk); ``result``
+(``BenchmarkResult``); ``compare_benchmark``; ``dataset_scores`` (scores, p-values and differences
+by data set); ``comparison_result`` (``AcrossDatasets``).
 
 Public: ``Benchmark``, ``BenchmarkResult``; ``compare_benchmark``, ``AcrossDatasets`` and its
 records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores`` and

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
-from beir_eval.benchmark.mteb_names import mteb_task
+from beir_eval.benchmark.systems import mteb_task
 from beir_eval.datasets.catalogue import (
     DATASETS,
     REPORTED_AVERAGES,

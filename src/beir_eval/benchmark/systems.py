@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.readers import read_run
-from beir_eval.benchmark.mteb_names import predictions_stem
 from beir_eval.core.files import as_path, file_sha256, file_stem
 from beir_eval.core.imports import import_name
 from beir_eval.core.qrels import highest_grades_of
+from beir_eval.datasets.catalogue import DATASETS
 from beir_eval.errors import FileFormatError, RunError, SettingError, check_count
 
 if TYPE_CHECKING:
@@ -203,3 +203,44 @@ def _run_file(path: Path, task: Task) -> Path:
         if run_files:
             return run_files[0]
     raise FileFormatError(path, f"no run file for {name}; expected {name}.trec or the like")
+
+
+#: The names of BEIR's data sets in MTEB.
+_TASKS = {
+    "msmarco": "MSMARCO",
+    "trec-covid": "TRECCOVID",
+    "nfcorpus": "NFCorpus",
+    "nq": "NQ",
+    "hotpotqa": "HotpotQA",
+    "fiqa": "FiQA2018",
+    "arguana": "ArguAna",
+    "webis-touche2020": "Touche2020",
+    "quora": "QuoraRetrieval",
+    "dbpedia-entity": "DBPedia",
+    "scidocs": "SCIDOCS",
+    "fever": "FEVER",
+    "climate-fever": "ClimateFEVER",
+    "scifact": "SciFact",
+    **{
+        f"cqadupstack/{forum}": f"CQADupstack{forum.capitalize()}Retrieval"
+        for forum in DATASETS["cqadupstack"].parts
+    },
+}
+
+
+def mteb_task(name: str) -> str:
+    """Return the name of MTEB's task for a data set, which has BEIR's name or one of its own.
+
+    >>> mteb_task("fiqa"), mteb_task("our-tickets")
+    ('FiQA2018', 'our-tickets')
+    """
+    return _TASKS.get(name, name)
+
+
+def predictions_stem(name: str) -> str:
+    """Return the name, without its ending, of the file of MTEB's predictions for a data set.
+
+    >>> predictions_stem("fiqa")
+    'FiQA2018_predictions'
+    """
+    return f"{mteb_task(name)}_predictions"

@@ -20,7 +20,7 @@ from rich.text import Text
 from beir_eval.core.atomic_writes import check_can_write
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display import tables
-from beir_eval.display.words import VERDICTS
+from beir_eval.display.tables import VERDICTS
 from beir_eval.errors import (
     BeirEvalError,
     BeirEvalWarning,

@@ -23,8 +23,7 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
     test_text,
 )
-from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
-from beir_eval.display.words import VERDICTS
+from beir_eval.display.tables import VERDICTS, Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.measures.scales import scale_of
 

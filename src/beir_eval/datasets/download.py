@@ -15,7 +15,7 @@ import zipfile
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from beir_eval.core.atomic_writes import (
     is_of_this_user,
@@ -25,7 +25,6 @@ from beir_eval.core.atomic_writes import (
     write_errors,
 )
 from beir_eval.core.files import as_path
-from beir_eval.core.http_redirects import SCHEMES, HttpRedirects
 from beir_eval.datasets.catalogue import info_of
 from beir_eval.errors import FileFormatError, SettingError, check_name
 
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import IO
 
+#: How the addresses begin that are requested.
+SCHEMES = ("http://", "https://")
 #: Bytes that are read from the server at a time.
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 60
@@ -441,3 +442,22 @@ def _check_member(archive: Path, member: zipfile.ZipInfo) -> None:
     if unsafe or stat.S_ISLNK(member.external_attr >> 16):
         problem = f"the member {name!r} would leave the folder; nothing was unpacked"
         raise FileFormatError(archive, problem)
+
+
+class HttpRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https only; by default ftp is followed too."""
+
+    def redirect_request(  # noqa: PLR0913, PLR0917 - the arguments of urllib
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """Return the request for the new address, as urllib defines it."""
+        if not newurl.lower().startswith(SCHEMES):
+            reason = f"redirected to {newurl!r}, which is neither http nor https"
+            raise urllib.error.HTTPError(req.full_url, code, reason, headers, fp)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -1,9 +1,9 @@
 """Tables, figures and progress bars, without knowledge of what they show.
 
-Inside: ``document`` (what a result shows, the same in every output), ``words`` (marks and colours
-of verdicts), ``tables`` (Markdown, HTML, LaTeX, CSV), ``figure`` (a Vega-Lite specification with
-its data), ``charts`` (a function for each kind of figure), ``progress`` (the progress bar of all
-commands and functions).
+Inside: ``document`` (what a result shows, the same in every output), ``tables`` (Markdown, HTML,
+LaTeX, CSV; marks and colours of verdicts), ``figure`` (a Vega-Lite specification with its data),
+``charts`` (a function for each kind of figure), ``progress`` (the progress bar of all commands and
+functions).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

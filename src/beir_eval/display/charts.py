@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.figure import figure_from_layers, json_value
-from beir_eval.display.words import VERDICTS
+from beir_eval.display.tables import VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ import io
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.errors import escape_controls
 
@@ -391,3 +391,31 @@ def score_text(value: float, digits: int = 4) -> str:
     ('0.5947', '3.0000', 'n/a')
     """
     return _UNDEFINED if value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - NaN
+
+
+class VerdictStyle(NamedTuple):
+    """How a verdict looks.
+
+    Attributes:
+        mark: behind a number in a table; "" for none.
+        explanation: of the mark.
+        terminal: the colour on a terminal.
+        colour: in figures; visible on white and on black, distinct for the colour-blind.
+        shape: of a point in a figure.
+    """
+
+    mark: str
+    explanation: str
+    terminal: str
+    colour: str
+    shape: str
+
+
+VERDICTS = {
+    "better": VerdictStyle("▲", "better than the baseline", "green", "#2f7de1", "triangle-right"),
+    "worse": VerdictStyle("▼", "worse than the baseline", "red", "#d26a00", "triangle-left"),
+    "equal": VerdictStyle(
+        "=", "equal to the baseline within the margin", "cyan", "#8a63d2", "square"
+    ),
+    "undecided": VerdictStyle("", "", "default", "#808890", "circle"),
+}

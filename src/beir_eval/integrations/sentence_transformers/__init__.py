@@ -6,7 +6,7 @@ otherwise the measures of this package. Each evaluation saves an ``EvaluationRes
 after its step.
 
 Inside: ``retrieval`` (bi-encoders, sparse and multi-vector encoders: their relevant documents and
-the ranking), ``nano_beir``, ``step_results`` (the saved results).
+the ranking, and the saved results of steps), ``nano_beir``.
 
 Public: the names in ``__all__``; they need the extra ``sentence-transformers`` (MissingExtraError
 without it).

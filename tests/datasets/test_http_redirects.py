@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from beir_eval.core.http_redirects import HttpRedirects
+from beir_eval.datasets.download import HttpRedirects
 
 
 @contextmanager
