@@ -34,7 +34,7 @@ import polars as pl
 from measuring import highest_memory, put_section
 from scale import DEPTH, write_qrels, write_shuffled, write_trec
 
-from beir_eval import EvaluationResult, Qrels, Run, evaluate, evaluate_stream, read_score_table
+from beir_eval import EvaluationResult, Qrels, Run, evaluate, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,18 +86,13 @@ def _read(path: Path, columns: dict[int, str]) -> pl.DataFrame:
     return frame
 
 
-def evaluate_file(folder: Path, name: str) -> tuple[float, EvaluationResult]:
-    """Evaluate a file in memory."""
+def evaluate_file(
+    folder: Path, name: str, *, parts: bool = False
+) -> tuple[float, EvaluationResult]:
+    """Evaluate a file, in memory or in parts."""
     start = time.perf_counter()
-    result = evaluate(folder / QRELS, folder / name)
+    result = evaluate(folder / QRELS, read_run(folder / name, parts=parts))
     return time.perf_counter() - start, result
-
-
-def evaluate_in_parts(folder: Path, name: str) -> tuple[float, Path]:
-    """Evaluate a file in parts; a file that is not grouped is partitioned on disk."""
-    start = time.perf_counter()
-    evaluate_stream(folder / QRELS, folder / name, table=folder / TABLE)
-    return time.perf_counter() - start, folder / TABLE
 
 
 def evaluate_on_spark(folder: Path, method: str) -> tuple[float, Path]:
@@ -120,9 +115,12 @@ WAYS: dict[str, tuple[str, Callable[[Path], tuple[float, EvaluationResult | Path
     "dicts": ("memory", evaluate_dicts),
     "arrays": ("memory", evaluate_arrays),
     "TREC in memory": ("TREC, grouped", lambda folder: evaluate_file(folder, TREC)),
-    "TREC in parts": ("TREC, grouped", lambda folder: evaluate_in_parts(folder, TREC)),
+    "TREC in parts": ("TREC, grouped", lambda folder: evaluate_file(folder, TREC, parts=True)),
     "Parquet in memory": ("Parquet, shuffled", lambda folder: evaluate_file(folder, PARQUET)),
-    "Parquet in parts": ("Parquet, shuffled", lambda folder: evaluate_in_parts(folder, PARQUET)),
+    "Parquet in parts": (
+        "Parquet, shuffled",
+        lambda folder: evaluate_file(folder, PARQUET, parts=True),
+    ),
     "Spark, cogroup": ("Parquet, shuffled", lambda folder: evaluate_on_spark(folder, "cogroup")),
     "Spark, sort": ("Parquet, shuffled", lambda folder: evaluate_on_spark(folder, "sort")),
 }
@@ -209,7 +207,9 @@ def measure(folder: Path, way: str) -> dict[str, Any]:
     shuffled = folder / "shuffled"
     sizes = [path.stat().st_size for path in shuffled.rglob("*") if path.is_file()]
     if isinstance(result, Path):
-        result = read_score_table(result)
+        from beir_eval.integrations.spark import summarise  # noqa: PLC0415 - needs pyspark
+
+        result = summarise(session(folder).read.parquet(str(result)))
     return {**answer, "shuffled": sum(sizes), "digest": digest(result)}
 
 
@@ -277,8 +277,9 @@ def main() -> None:
     uses_spark = any(way.startswith("Spark") for way in options.ways)
     lines = [
         f"Made by `make bench-paths`. {rows:,} rows of {queries:,} queries, 4 judgements each, "
-        "default measures. In memory means that the file is read as a whole; in parts, by "
-        "`evaluate_stream`. Each way ran once, in a process of its own, on one processor or two. "
+        "default measures. In memory means that the file is read as a whole; in parts, with "
+        "`read_run(..., parts=True)`. Each way ran once, in a process of its own, on one processor "
+        "or two. "
         f"The scores of all ways have the same bits. {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores, polars {version('polars')}"
         + (f", pyspark {version('pyspark')}." if uses_spark else "."),

@@ -1,4 +1,4 @@
-"""A run larger than memory: time, memory and bits of ``evaluate_stream``, grouped and shuffled.
+"""A run that is read in parts: time, memory and bits, grouped and shuffled.
 
     python benchmarks/scale.py [--queries 1250000] [--folder /tmp]
 
@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from measuring import highest_memory
 
-from beir_eval import evaluate, evaluate_stream, read_score_table
+from beir_eval import evaluate, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,36 +105,27 @@ def write_qrels(path: Path, num_queries: int) -> None:
     frame.write_csv(path, separator=" ", include_header=False)
 
 
-def measure_child(how: str, qrels: Path, run: Path, table: Path) -> None:
-    """Evaluate in this process, and print time, peak memory and means as JSON."""
+def measure_child(how: str, qrels: Path, run: Path, saved: Path) -> None:
+    """Evaluate in this process, print time, peak memory and means as JSON, and save the result."""
     start = time.perf_counter()
-    if how == "memory":
-        in_memory = evaluate(qrels, run, name="run")
-        seconds = time.perf_counter() - start
-        means, note = in_memory.aggregate, "in memory"
-        np.save(table.with_suffix(".npy"), in_memory.values.array)
-    else:
-        streamed = evaluate_stream(qrels, run, table=table, name="run")
-        seconds = time.perf_counter() - start
-        means, note = streamed.aggregate, streamed.how
-    used = os.times()
-    cpu = used.user + used.system
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "cpu": cpu,
-                "peak_mb": highest_memory() / 1e6,
-                "means": means,
-                "how": note,
-            }
-        )
-    )
+    result = evaluate(qrels, read_run(run, parts=how == "in parts"), name="run")
+    seconds = time.perf_counter() - start
+    peak_mb, used = highest_memory() / 1e6, os.times()
+    measured = {
+        "how": how,
+        "seconds": seconds,
+        "cpu": used.user + used.system,
+        "peak_mb": peak_mb,
+        "means": result.aggregate,
+    }
+    print(json.dumps(measured))
+    if len(result.query_ids) <= PART_QUERIES:
+        result.save(saved)
 
 
-def measure(how: str, qrels: Path, run: Path, table: Path) -> dict[str, Any]:
+def measure(how: str, qrels: Path, run: Path, saved: Path) -> dict[str, Any]:
     """Evaluate in a process of its own."""
-    command = [sys.executable, __file__, "--child", how, str(qrels), str(run), str(table)]
+    command = [sys.executable, __file__, "--child", how, str(qrels), str(run), str(saved)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     result: dict[str, Any] = json.loads(output)
     return result
@@ -156,11 +147,6 @@ def require(condition: object, problem: str) -> None:
         sys.exit(f"FAILED: {problem}")
 
 
-def same_bits(part_table: Path, values: Path) -> bool:
-    """Return whether a score table has the bits of the scores in memory, in the same order."""
-    return bool(read_score_table(part_table).values.array.tobytes() == np.load(values).tobytes())
-
-
 def main(num_queries: int, folder: Path) -> None:
     """Write the files, evaluate them, print the table."""
     num_rows = num_queries * DEPTH
@@ -178,14 +164,16 @@ def main(num_queries: int, folder: Path) -> None:
     means, problems = [], []
     for ending in ("trec", "parquet"):
         part, whole = folder / f"part.{ending}", folder / f"whole.{ending}"
-        memory = measure("memory", folder / "part.qrels", part, folder / f"memory-{ending}")
+        saved = [folder / "memory.json", folder / "parts.json"]
+        memory = measure("in memory", folder / "part.qrels", part, saved[0])
         report(f"part, {ending}", part_queries * DEPTH, memory)
-        streamed = measure("stream", folder / "part.qrels", part, folder / f"part-{ending}.scores")
-        report(f"part, {ending}", part_queries * DEPTH, streamed)
-        scores = folder / f"part-{ending}.scores"
-        require(same_bits(scores, folder / f"memory-{ending}.npy"), "the bits differ")
-        require(memory["means"] == streamed["means"], "the means differ")
-        large = measure("stream", folder / "whole.qrels", whole, folder / f"{ending}.scores")
+        report(
+            f"part, {ending}",
+            part_queries * DEPTH,
+            measure("in parts", folder / "part.qrels", part, saved[1]),
+        )
+        require(saved[0].read_bytes() == saved[1].read_bytes(), "the results differ")
+        large = measure("in parts", folder / "whole.qrels", whole, folder / "whole.json")
         report(f"whole, {ending}", num_rows, large)
         means.append(large["means"])
         times = num_rows / (part_queries * DEPTH)
@@ -195,10 +183,10 @@ def main(num_queries: int, folder: Path) -> None:
         )
         problems += ["the peak is above 1 GB"] * (large["peak_mb"] >= MOST_MB)
     require(means[0] == means[1], "the order of the rows changed a mean")
-    print("bits of the part: equal in memory and streamed; means of both orders: equal")
+    print("results of the part: equal in memory and in parts; means of both orders: equal")
     for ending, (by_clock, by_processor) in speeds.items():
         print(
-            f"{ending}: rows per second of the whole, streamed, against the part in memory: "
+            f"{ending}: rows per second of the whole, in parts, against the part in memory: "
             f"{by_clock:.2f} by the clock, {by_processor:.2f} by processor time"
         )
     # The clock depends on what else the machine does.

@@ -6,7 +6,6 @@ import pickle
 import pkgutil
 import subprocess
 import sys
-import tempfile
 import typing
 from pathlib import Path
 from types import ModuleType
@@ -64,13 +63,6 @@ def test_an_exported_name_is_no_module_even_at_the_second_access(package, every_
         assert name in dir(exporter)
 
 
-def score_table():
-    """Return the path of a new score table."""
-    path = Path(tempfile.mkdtemp()) / "scores.parquet"
-    beir_eval.evaluate_stream(demo.FOLDER, demo.RUNS[0], "MRR", table=path)
-    return path
-
-
 def calls_by_name():
     """Return {name of a public function: a function that calls it with valid arguments}."""
     results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
@@ -93,13 +85,11 @@ def calls_by_name():
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_answers": lambda f: f(answers, answers),
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
-        "evaluate_stream": lambda f: f(demo.FOLDER, demo.RUNS[0], "MRR"),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "qrels_from_votes": lambda f: f([("q", "a", 1)]),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
-        "read_score_table": lambda f: f(score_table()),
         "validate": lambda f: f(QRELS, GOOD),
         "write_qrels": lambda f: f(beir_eval.Qrels(QRELS), "qrels.trec"),
         "write_report": lambda f: f("report.html", results["step 1"]),
@@ -267,5 +257,5 @@ def test_the_type_hints_of_a_package_with_lazy_exports_can_be_resolved():
 
 
 def test_tqdm_is_not_loaded_unless_a_bar_is_drawn():
-    code = "from beir_eval.display.progress import progress_bar\nwith progress_bar(total=1): pass"
+    code = "from beir_eval.core.progress import progress_bar\nwith progress_bar(total=1): pass"
     assert "tqdm" not in loaded_by(f"import beir_eval.display, beir_eval.cli.app\n{code}")

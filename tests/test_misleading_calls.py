@@ -341,7 +341,7 @@ def test_every_kind_of_saved_record_is_recognised_by_its_fields():
     for module in (
         "benchmark.comparison_result",
         "comparison.experiments",
-        "evaluation.score_table",
+        "integrations.spark.score_table",
         "validation",
     ):
         __import__(f"beir_eval.{module}")

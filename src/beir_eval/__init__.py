@@ -45,8 +45,6 @@ if TYPE_CHECKING:
         Evaluator,
         evaluate,
         evaluate_answers,
-        evaluate_stream,
-        read_score_table,
     )
     from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
     from beir_eval.measures.all_measures import *
@@ -99,7 +97,6 @@ __all__ = [
     "evaluate",
     "evaluate_answers",
     "evaluate_stages",
-    "evaluate_stream",
     "gm_bpref",
     "gm_map",
     "infAP",
@@ -115,7 +112,6 @@ __all__ = [
     "qrels_from_votes",
     "read_qrels",
     "read_run",
-    "read_score_table",
     "set_map",
     "utility",
     "validate",
@@ -150,12 +146,10 @@ lazy_exports(
         "evaluate": "beir_eval.evaluation",
         "evaluate_answers": "beir_eval.evaluation",
         "evaluate_stages": "beir_eval.comparison.stages",
-        "evaluate_stream": "beir_eval.evaluation",
         "load_dataset": "beir_eval.datasets",
         "qrels_from_votes": "beir_eval.adapters",
         "read_qrels": "beir_eval.adapters",
         "read_run": "beir_eval.adapters",
-        "read_score_table": "beir_eval.evaluation",
         "validate": "beir_eval.validation",
         "write_qrels": "beir_eval.adapters",
         "write_report": "beir_eval.report",

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import Qrels, Run, evaluate, evaluate_stream, read_qrels, read_run
-from beir_eval.adapters import run_parts
+from beir_eval import Qrels, Run, evaluate, read_qrels, read_run
 from beir_eval.adapters.formats import text_runs
 from beir_eval.errors import FileFormatError, InputError
 from beir_eval.validation import validate
@@ -237,38 +236,6 @@ def test_a_dataframe_of_systems_is_refused_and_its_rows_of_one_are_read(make):
     judged = make([{"grade": 1, **row} for row in rows])
     with pytest.raises(InputError, match="the column 'system' has the values"):
         Qrels.from_dataframe(judged, grade="grade")
-
-
-@pytest.mark.parametrize("kind", ["trec", "jsonl", "parquet"])
-@pytest.mark.parametrize("size", [1, 150, 1 << 22])
-def test_systems_in_a_run_that_is_read_in_parts_are_refused(tmp_path, monkeypatch, kind, size):
-    monkeypatch.setattr(run_parts, "_PART_SIZE", size)
-    path = write(tmp_path / "run", rows_of({"dense": DENSE, "bm25": BM25}), kind)
-    check_parts(path)
-
-
-@pytest.mark.parametrize(
-    ("kind", "size"), [("jsonl", 1), ("jsonl", 1 << 22), ("trec", 1 << 22), ("parquet", 1 << 22)]
-)
-def test_systems_in_a_run_in_parts_with_the_lines_of_a_query_together_are_refused(
-    tmp_path, monkeypatch, kind, size
-):
-    monkeypatch.setattr(run_parts, "_PART_SIZE", size)
-    rows = rows_of({"dense": DENSE, "bm25": BM25})
-    check_parts(write(tmp_path / "run", sorted(rows, key=lambda row: row["query_id"]), kind))
-
-
-def check_parts(path):
-    with pytest.raises(FileFormatError, match="several systems") as caught:
-        evaluate_stream(QRELS, path, ["MRR"], progress=False)
-    assert "'dense'" in str(caught.value)
-    assert "'bm25'" in str(caught.value)
-
-
-def test_a_json_array_is_not_read_in_parts(tmp_path):
-    path = write(tmp_path / "run", rows_of({"dense": DENSE}), "array")
-    with pytest.raises(FileFormatError, match="an array of format 'jsonl' is not read in parts"):
-        evaluate_stream(QRELS, path, ["MRR"], progress=False)
 
 
 def test_validate_takes_where_for_the_files_that_have_the_column(tmp_path):

@@ -170,12 +170,13 @@ def test_the_error_on_the_command_line_names_the_option(tmp_path):
     assert (code, "name it with --columns as query_id" in output) == (2, True), output
 
 
-def test_runs_read_in_parts_take_no_columns(tmp_path):
+def test_runs_read_in_parts_take_the_columns(tmp_path):
     (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
     run = write(tmp_path, RUN, "parquet", "r.parquet")
-    arguments = ("evaluate", tmp_path / "q.trec", run, "--stream", "--columns", "score=points")
-    code, output = command(*arguments)
-    assert (code, "--columns reads a run as a whole" in output) == (2, True), output
+    stated = ",".join(f"{role}={name}" for role, name in RUN_COLUMNS.items())
+    arguments = ("evaluate", tmp_path / "q.trec", run, "-m", "MRR", "--columns", stated)
+    in_memory, in_parts = command(*arguments), command(*arguments, "--parts")
+    assert in_parts == (0, f"r is read in parts {in_memory[1]}")
 
 
 def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):

@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from beir_eval import evaluate, evaluate_stream, read_run
+from beir_eval import evaluate, read_run
 from beir_eval.adapters import run_parts
 from beir_eval.errors import FileFormatError
 from beir_eval.validation import validate
@@ -46,7 +46,7 @@ def test_a_tag_with_blanks_is_read_in_parts_of_every_size(tmp_path, monkeypatch,
     monkeypatch.setattr(run_parts, "_PART_SIZE", size)
     path = write(tmp_path, "".join(LINES))
     qrels = {query: {"d1": 1} for query in RUN}
-    assert evaluate_stream(qrels, path, ["MRR"])["MRR"] == evaluate(qrels, RUN, ["MRR"])["MRR"]
+    assert evaluate(qrels, read_run(path, parts=True)) == evaluate(qrels, RUN)
 
 
 def test_ranks_beside_a_tag_with_blanks_are_checked_by_validate(tmp_path):
@@ -78,14 +78,14 @@ def test_a_blank_that_may_belong_to_an_id_is_refused_with_its_line(tmp_path, lin
     with pytest.raises(FileFormatError, match=rf"line {line}: \d columns, expected 6 \("):
         read_run(path)
     with pytest.raises(FileFormatError, match=rf"line {line}: \d columns, expected 6 \("):
-        evaluate_stream({"q1": {"d1": 1}}, path, ["MRR"])
+        evaluate({"q1": {"d1": 1}}, read_run(path, parts=True))
 
 
 def test_a_part_with_another_tag_is_refused_with_its_line(tmp_path, monkeypatch):
     monkeypatch.setattr(run_parts, "_PART_SIZE", 1)
     path = write(tmp_path, "".join(LINES) + "q4 Q0 d1 1 2.0 BM25 (k1=0.9 b=0.75)\n")
     with pytest.raises(FileFormatError, match=r"line 5: 8 columns, .* Write a tag without blanks"):
-        evaluate_stream({"q1": {"d1": 1}}, path, ["MRR"])
+        evaluate({"q1": {"d1": 1}}, read_run(path, parts=True))
 
 
 def test_a_last_line_whose_tag_is_cut_off_is_called_so(tmp_path):

@@ -42,20 +42,19 @@ def run(*arguments):
     return " ".join(result.output.split())
 
 
-@pytest.mark.parametrize("reading", [[], ["--stream"]])
+@pytest.mark.parametrize("reading", [[], ["--parts"]])
 def test_evaluate_leaves_identical_ids_out_and_every_output_says_so(folder, reading):
-    written = ["-o", "t.md", *([] if reading else ["-o", "t.json"])]
+    written = ["-o", "t.md", "-o", "t.json"]
     output = run("evaluate", "arguana", "a.trec", "b.trec", "-m", "MRR", *reading, *written)
     assert "a 1.0000" in output
     assert output.count(DROPPED) == 1
     assert "--keep-identical-ids" in output
     assert DROPPED in (folder / "t.md").read_text()
-    if not reading:
-        settings = json.loads((folder / "t.json").read_text())[0]["settings"]
-        assert settings["drop_identical_ids"] is True
+    settings = json.loads((folder / "t.json").read_text())[0]["settings"]
+    assert settings["drop_identical_ids"] is True
 
 
-@pytest.mark.parametrize("reading", [[], ["--stream"]])
+@pytest.mark.parametrize("reading", [[], ["--parts"]])
 def test_each_of_the_two_options_overrides_the_convention(folder, reading):
     for option, score in (("--keep-identical-ids", "0.5000"), ("--drop-identical-ids", "1.0000")):
         output = run("evaluate", "arguana", "a.trec", "-m", "MRR", option, *reading)
@@ -66,7 +65,7 @@ def test_each_of_the_two_options_overrides_the_convention(folder, reading):
     assert "convention" not in file
 
 
-@pytest.mark.parametrize("reading", [[], ["--stream"]])
+@pytest.mark.parametrize("reading", [[], ["--parts"]])
 def test_evaluate_takes_the_official_split_and_a_stated_one_is_not_commented(folder, reading):
     options = ["msmarco", "a.trec", "-m", "MRR", "--keep-identical-ids", *reading]
     output = run("evaluate", *options)

@@ -36,7 +36,7 @@ def run(*arguments):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-@pytest.mark.parametrize("reading", [[], ["--stream"]])
+@pytest.mark.parametrize("reading", [[], ["--parts"]])
 @pytest.mark.parametrize(("content", "problem"), DAMAGED.values(), ids=DAMAGED)
 def test_the_others_are_evaluated_and_the_damaged_run_is_named_last(
     folder, content, problem, reading

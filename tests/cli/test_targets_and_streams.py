@@ -36,7 +36,7 @@ def run_with_input(content, *arguments):
 TARGETS = {
     "evaluate": (
         ["q.trec", "r.trec"],
-        ["-o json=", "-o csv=", "-o html=", "-o md=", "-o tex=", "-o parquet="],
+        ["-o json=", "-o csv=", "-o html=", "-o md=", "-o tex="],
     ),
     "compare": (
         ["q.trec", "a.trec", "b.trec", "--gate", "MRR"],

@@ -26,7 +26,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("more", [(), ("--stream",), ("--duplicates", "first"), ("--stages",)])
+@pytest.mark.parametrize("more", [(), ("--parts",), ("--duplicates", "first"), ("--stages",)])
 def test_the_error_on_several_systems_names_the_option_and_both(folder, more):
     code, output = command("evaluate", folder / "q.txt", folder / "both.run", "-m", "MRR", *more)
     assert code == 2, output
@@ -37,8 +37,9 @@ def test_the_error_on_several_systems_names_the_option_and_both(folder, more):
 def test_the_advice_followed_gives_the_number_of_each_system(folder):
     for tag, mean in (("dense", "1.0000"), ("bm25", "0.5000")):
         arguments = ("evaluate", folder / "q.txt", folder / "both.run", "-m", "MRR")
-        code, output = command(*arguments, "--where", f"tag={tag}")
-        assert (code, mean in output) == (0, True), output
+        for more in ((), ("--parts",)):
+            code, output = command(*arguments, "--where", f"tag={tag}", *more)
+            assert (code, mean in output) == (0, True), output
 
 
 def test_one_run_of_several_systems_does_not_stop_the_others(folder):
@@ -106,10 +107,7 @@ def test_what_no_file_has_and_options_of_another_form_are_errors(folder, stated,
     assert (code, problem in output) == (2, True), output
 
 
-def test_where_is_not_for_runs_in_parts_and_saved_results(folder):
-    files = (folder / "q.txt", folder / "both.run")
-    code, output = command("evaluate", *files, "--stream", "--where", "tag=bm25")
-    assert (code, "--where reads a run as a whole" in output) == (2, True), output
+def test_where_is_not_for_saved_results(folder):
     saved = folder / "r.json"
     assert command("evaluate", folder / "q.txt", folder / "other.run", "-o", saved)[0] == 0
     code, output = command("compare", saved, "--where", "tag=bm25")

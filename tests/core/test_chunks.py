@@ -148,8 +148,8 @@ def test_the_commands_take_the_form_of_the_ids(files):
     assert (code, "1.0000" in output, "32 chunks" in output) == (0, True, True)
     code, output = invoke("compare", judged, first, second, "-m", "MRR", "--chunk-ids", "#")
     assert (code, "1.0000" in output) == (0, True)
-    code, output = invoke("evaluate", judged, first, "--chunk-ids", "#", "--stream")
-    assert (code, "leave out --stream" in output) == (2, True)
+    code, output = invoke("evaluate", judged, first, "--chunk-ids", "#", "--parts")
+    assert (code, "leave out --parts or --chunk-ids" in output) == (2, True)
 
 
 def test_saved_results_take_no_form_of_ids(files):

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from beir_eval.evaluation.streaming import size as module
-from beir_eval.evaluation.streaming.size import free_memory
+from beir_eval.adapters import run_size as module
+from beir_eval.adapters.run_size import free_memory
 
 
 @pytest.fixture

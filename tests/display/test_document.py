@@ -18,7 +18,6 @@ from beir_eval import (
     compare_slices,
     evaluate,
     evaluate_stages,
-    evaluate_stream,
 )
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
@@ -34,7 +33,7 @@ WHOLE = {query: {"a": 2.0, "x": 1.0} for query in QRELS}
 WORSE = {query: {"x": 2.0, "a": 1.0} for query in QRELS}
 #: A third of the queries, and one that is not judged: a warning and a note.
 PARTIAL = {query: {"a": 1.0} for query in list(QRELS)[:8]} | {"other": {"a": 1.0}}
-NAMES = ("EvaluationResult", "StreamedResult", "Comparison", "SlicedComparison", "CheckpointCurve")
+NAMES = ("EvaluationResult", "Comparison", "SlicedComparison", "CheckpointCurve")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,6 @@ def shown(tmp_path_factory):
     )
     made = [
         results[0],
-        evaluate_stream(QRELS, folder / "run.trec", ["MRR"], progress=False),
         compare_runs(QRELS, runs, ["MRR", "nDCG@10"]),
         compare_slices(results, labels, draws=200),
         checkpoint_curve(results, draws=200),
@@ -134,7 +132,7 @@ def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, nam
         "markdown": (result.to_markdown(), markdown_text),
         "html": (result._repr_html_(), html.escape),
     }
-    if name not in ("EvaluationResult", "StreamedResult"):  # their means by cutoffs alone
+    if name != "EvaluationResult":  # their means by cutoffs alone
         outputs["print"] = (str(result), str)
     for output, (content, escaped) in outputs.items():
         for text in [*texts, *document.notes]:

@@ -11,7 +11,6 @@ from beir_eval import (
     compare,
     compare_runs,
     evaluate,
-    evaluate_stream,
     load_dataset,
     read_qrels,
 )
@@ -74,10 +73,6 @@ def test_a_folder_has_the_score_of_its_data_set_and_of_the_benchmark(arguana, ru
         "path": evaluate(arguana, run, "MRR"),
         "evaluator": Evaluator(arguana, "MRR").evaluate(run),
         "data set": evaluate(load_dataset(arguana), run, "MRR"),
-        "parts": evaluate_stream(arguana, run, "MRR", progress=False),
-        "table": evaluate_stream(
-            arguana, run, "MRR", table=tmp_path / "t.parquet", progress=False
-        ).load(),
         "comparison": compare_runs(arguana, {"a": run, "b": run}, "MRR").results["a"][0],
         "benchmark": Benchmark(arguana, {"a": run}, folder=tmp_path / "out", measures="MRR")
         .run()
@@ -104,8 +99,6 @@ def test_a_stated_setting_holds_and_no_convention_is_named(arguana, run, stated)
     assert result["MRR"] == (1.0 if stated else 0.5)
     assert result.settings.drop_identical_ids is stated
     assert not [note for note in result.notes() if "convention" in note]
-    streamed = evaluate_stream(arguana, run, "MRR", drop_identical_ids=stated, progress=False)
-    assert streamed["MRR"] == result["MRR"]
     comparison = compare_runs(arguana, {"a": run, "b": run}, "MRR", drop_identical_ids=stated)
     assert not [note for note in comparison.notes() if "convention" in note]
 
@@ -130,7 +123,6 @@ def test_the_official_split_is_evaluated_and_said(tmp_path):
     run = write_run(tmp_path / "r.trec", ["q1", "q2"], identical=False)
     results = [
         evaluate(folder, run, "MRR"),
-        evaluate_stream(folder, run, "MRR", progress=False),
         compare_runs(folder, {"a": run, "b": run}, "MRR").results["a"][0],
     ]
     for result in results:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from beir_eval import AP_11pt, IPrec, Run, compare_runs, evaluate, evaluate_stream
+from beir_eval import AP_11pt, IPrec, Run, compare_runs, evaluate, read_run
 from beir_eval.cli.app import app
 from beir_eval.display.tables import score_text
 from beir_eval.errors import MeasureError, RunError, SettingError
@@ -111,30 +111,26 @@ def written(folder, run):
     return path
 
 
-@pytest.mark.parametrize("part_queries", [1, 10])
-def test_a_stream_says_what_an_evaluation_in_memory_says(tmp_path, part_queries):
+def test_a_run_in_parts_says_what_a_run_in_memory_says(tmp_path):
     run = run_of(NEARLY_EQUAL["numbered from a billion down"], 1000)
-    path, table = written(tmp_path, run), tmp_path / "scores.parquet"
-    streamed = evaluate_stream(QRELS, path, MEASURES, table=table, part_queries=part_queries)
+    in_parts = evaluate(QRELS, read_run(written(tmp_path, run), parts=True), MEASURES)
     whole = evaluate(QRELS, run, MEASURES)
-    assert streamed.counted.double_precision == whole.counted.double_precision
-    assert streamed.warnings() == streamed.load().warnings() == whole.warnings() != []
+    assert in_parts == whole
+    assert in_parts.warnings() == whole.warnings() != []
 
 
 @pytest.mark.parametrize("score", ONE_VALUE.values(), ids=ONE_VALUE)
 def test_scores_that_float32_makes_one_value_are_refused(score, tmp_path):
     run = run_of(score, 10)
-    table = tmp_path / "scores.parquet"
     remedy = "as float32.*one value.*ties='trec_eval10'.*or rescale them"
     for refused in (
         lambda: evaluate(QRELS, run),
         lambda: evaluate(QRELS, run, "nDCG@10", ties="best"),
         lambda: compare_runs(QRELS, {"a": run, "b": run}, "nDCG@10"),
-        lambda: evaluate_stream(QRELS, written(tmp_path, run), table=table),
+        lambda: evaluate(QRELS, read_run(written(tmp_path, run), parts=True)),
     ):
         with pytest.raises(RunError, match=remedy):
             refused()
-    assert not table.exists()
     expected = evaluate(QRELS, run_of(lambda rank: -rank, 10))["nDCG@10"]
     for policy in ({"ties": "trec_eval10"}, {"ties": "input"}, {"order": "given"}):
         result = evaluate(QRELS, run, "nDCG@10", **policy)

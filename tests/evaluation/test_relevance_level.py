@@ -9,7 +9,6 @@ from beir_eval import (
     compare,
     compare_runs,
     evaluate,
-    evaluate_stream,
 )
 from beir_eval.benchmark import Benchmark
 from beir_eval.errors import MeasureError, NotEvaluatedError
@@ -54,13 +53,6 @@ def test_the_default_measures_have_the_level_too():
     result = evaluate(QRELS, RUN, rel=2)
     assert {"nDCG@10", "MAP(rel=2)@100", "Recall(rel=2)@5"} <= set(result.measures)
     assert "MAP@100" not in result.measures
-
-
-def test_the_level_of_a_streamed_evaluation_is_that_of_evaluate(tmp_path):
-    path = tmp_path / "run.trec"
-    path.write_text("".join(f"{query} Q0 b 1 2 t\n{query} Q0 a 2 1 t\n" for query in QRELS))
-    streamed = evaluate_stream(QRELS, path, NAMES, rel=2, table=tmp_path / "t.parquet")
-    assert streamed.load() == evaluate(QRELS, path, NAMES, rel=2)
 
 
 def test_runs_are_compared_at_the_level():

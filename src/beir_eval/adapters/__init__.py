@@ -3,7 +3,7 @@
 Inside: ``readers`` and ``writers``, ``formats`` (the tables of formats, and a module for each
 family of formats), ``dataset_folder`` (the files of a data set in a folder), ``votes`` (qrels from
 votes of people), ``search_responses`` (runs from the answers of search engines and vector
-databases), ``run_parts`` (run files read in parts), ``qrels_columns`` (judgements as columns).
+databases), ``run_parts`` (run files read in parts) and ``run_size`` (whether one should be).
 
 Public: ``read_qrels``, ``read_run``, ``read_mteb_predictions``, ``write_qrels``, ``write_run``,
 ``qrels_from_votes``, ``VoteJudgements``, ``run_from_responses``, ``rank_eval_request``.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
-from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, FormatTable, load
+from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, Format, FormatTable, load
+from beir_eval.adapters.run_size import RUN_FILE, is_too_large
 from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
 from beir_eval.core.files import FileContent, as_path
+from beir_eval.core.imports import import_name
 from beir_eval.core.ranking_sample import StatedRanks
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
@@ -97,13 +100,14 @@ def read_qrels(
     return qrels_from_content(FileContent(source), format, names)
 
 
-def read_run(
+def read_run(  # noqa: PLR0913 - one keyword a fact
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | StatedColumns | None = None,
     where: Mapping[str, str] | None = None,
     collapse: ChunkIds | None = None,
+    parts: bool | None = None,
 ) -> Run:
     """Return the run of a file.
 
@@ -145,9 +149,12 @@ def read_run(
         collapse: if the ids are those of chunks, the separator after the id of their document, such
             as "#", or a regular expression with one group, that id. The best chunk of each document
             counts; an id of another form counts as a document.
+        parts: whether the rows of the file are read in parts, and checked, each time that they are
+            needed, instead of now and into memory: of TREC, CSV, Parquet, and MS MARCO with scores.
+            None: if the run would take more than half of the free memory.
 
     Returns:
-        The run.
+        The run. Whether it is read in parts (``is_in_parts``) changes no result.
 
     Raises:
         FileFormatError: the content does not have the format: a line has another number of columns,
@@ -156,8 +163,9 @@ def read_run(
             scores, or whole numbers up to 4 that may be grades. MS MARCO with scores: also if
             the second column is always 0 or always Q0, as in TREC qrels. Also if ``path`` is a
             folder.
-        SettingError: an unknown format; ``columns`` for a format without names of columns; or
-            ``collapse`` is neither a separator nor a pattern with one group.
+        SettingError: an unknown format; ``columns`` for a format without names of columns;
+            ``collapse`` is neither a separator nor a pattern with one group, or ``parts`` is True
+            with it.
         MissingExtraError: polars is needed for a Parquet file, or zstandard for a zstd file.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
         OSError: the file cannot be read.
@@ -166,11 +174,37 @@ def read_run(
         BeirEvalWarning: polars is not installed, so that TREC and MS MARCO files are read line by
             line; said once.
     """
-    content, names = run_content(path), StatedColumns.read(columns, RUN_ROLES, where)
+    names = StatedColumns.read(columns, RUN_ROLES, where)
+    if parts is None:
+        parts = collapse is None and is_too_large(as_path(path), format, names)
+    if parts:
+        if collapse is not None:
+            raise SettingError("chunks become documents in memory: leave out parts= or collapse=")
+        return _run_in_parts(_path_of_file(path), format, names)
+    content = run_content(path)
     run = run_from_content(content, format, names)
     if collapse is not None:
         return run.collapsed(collapse)
     run.stated_ranks = stated_ranks_of(content, format, names)
+    return run
+
+
+def _run_in_parts(path: Path, stated: str | None, columns: StatedColumns) -> Run:
+    """Return the run of a file that is read in parts; every error names the file.
+
+    Args:
+        path: the file.
+        stated: the name of the format; None detects it.
+        columns: what is stated about columns, as for ``read_run``.
+
+    Raises:
+        FileFormatError, SettingError, MissingExtraError, OSError: as ``read_run``.
+    """
+    file = import_name(RUN_FILE)(path, stated, columns)
+    with _naming(path, file.format, columns):
+        run: Run = file.run()
+    with suppress(InputError, ValueError, TypeError, IndexError):  # raised again at evaluation
+        run.stated_ranks = stated_ranks_of(file.head, stated, columns)
     return run
 
 
@@ -202,6 +236,11 @@ def run_content(path: str | Path) -> FileContent:
         FileFormatError: ``path`` is a folder.
         InputError: ``path`` is neither text nor a path, or contains a zero byte.
     """
+    return FileContent(_path_of_file(path))
+
+
+def _path_of_file(path: str | Path) -> Path:
+    """Return the path of a run file, or raise what ``run_content`` does."""
     source = as_path(path)
     if source.is_dir():
         problem = (
@@ -209,7 +248,7 @@ def run_content(path: str | Path) -> FileContent:
             f"file in Path({str(path)!r}).glob('*')}}"
         )
         raise FileFormatError(source, problem)
-    return FileContent(source)
+    return source
 
 
 def qrels_from_content(
@@ -298,20 +337,36 @@ def _read(
 ) -> Any:
     """Return what the reader of a file's format returns; every error names the file."""
     file_format = formats.choose(content, stated, columns)
+    read = load(file_format.read, purpose)
+    takes_columns = file_format.has_columns or file_format.has_tag
+    with _naming(content.path, file_format, columns):
+        return read(content, columns) if takes_columns else read(content)
+
+
+@contextmanager
+def _naming(path: Path, file_format: Format, columns: StatedColumns) -> Iterator[None]:
+    """Name the file in the errors of the ``with`` block, and check that it has what is stated.
+
+    Args:
+        path: the file.
+        file_format: its format.
+        columns: what is stated about its columns.
+
+    Raises:
+        SettingError: names of columns are stated, and the format has none.
+        FileFormatError: the file lacks a column.
+    """
     if columns and not columns.is_shared and not file_format.has_columns:
         msg = (
-            f"{content.path}: columns= names the columns of CSV, Parquet and JSON lines, but this "
+            f"{path}: columns= names the columns of CSV, Parquet and JSON lines, but this "
             f"file has the format {file_format.name!r}, without names; leave columns= out"
         )
         raise SettingError(msg)
-    read = load(file_format.read, purpose)
-    takes_columns = file_format.has_columns or file_format.has_tag
     try:
-        result = read(content, columns) if takes_columns else read(content)
+        yield
         if not columns.is_shared:
             columns.refuse_unused()
     except FileFormatError:
         raise
     except InputError as error:
-        raise FileFormatError(content.path, str(error)) from error
-    return result
+        raise FileFormatError(path, str(error)) from error

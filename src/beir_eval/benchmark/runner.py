@@ -22,10 +22,10 @@ from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.files import as_path, file_stem
+from beir_eval.core.progress import progress_bar
 from beir_eval.core.qrels import Qrels
 from beir_eval.datasets.catalogue import find_info
 from beir_eval.datasets.dataset import Dataset, load_datasets
-from beir_eval.display.progress import progress_bar
 from beir_eval.errors import NotEvaluatedError, SettingError, check_count, shown
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning

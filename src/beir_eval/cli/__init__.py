@@ -7,7 +7,6 @@ dataclasses), ``options`` (run files, reports), ``comparison_options`` (options 
 its gate), ``input_files`` (what commands read: judgements and runs, results, spans, ``-``),
 ``labels`` (``--slices`` and ``--clusters``), ``damaged_runs``, ``outputs`` (``-o``, and results as
 they are printed), ``comparison_output``, ``console`` (tables, errors, warnings), ``stages``
-(``--stages``) and ``streaming`` (run files read in parts). Of ``haystack``: ``pipelines``
-(pipelines as systems).
+(``--stages``). Of ``haystack``: ``pipelines`` (pipelines as systems).
 Nothing is public.
 """

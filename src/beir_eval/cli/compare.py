@@ -27,7 +27,6 @@ from beir_eval.cli.input_files import (
     ComparisonInputs,
     all_files,
     candidate_files,
-    is_score_table,
     opened_inputs,
     read_inputs,
     repeat_groups,
@@ -206,7 +205,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         _check_steps(parts.steps)
         measures = named or None
         first = input_files[0]
-        folder = first if first.is_dir() and not is_score_table(first) else None
+        folder = first if first.is_dir() else None
         labels = None if compared.clusters is None else cluster_labels(compared.clusters, folder)
         inputs = read_inputs(input_files, asdict(counting), reading, judgements_first=bool(files))
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders

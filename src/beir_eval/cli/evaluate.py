@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -35,7 +35,6 @@ from beir_eval.cli.options import (
 )
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_results
 from beir_eval.cli.stages import StageOptions, read_stages
-from beir_eval.cli.streaming import evaluate_in_parts, is_streamed
 from beir_eval.display.tables import ScoreFormat
 from beir_eval.errors import SettingError, check_choice
 from beir_eval.evaluation.evaluator import Evaluator, default_measures
@@ -43,9 +42,8 @@ from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from beir_eval.cli.outputs import Outputs
     from beir_eval.core.qrels import Qrels
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -57,7 +55,6 @@ OUTPUTS = OutputFormats(
     md="the means and notes",
     tex="the means",
     csv="every query's scores",
-    parquet="these of one run read in parts, resumed if interrupted",
 )
 
 
@@ -97,11 +94,11 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         ),
     ] = False,
     reading: InputOptions,
-    stream: Annotated[
+    parts: Annotated[
         bool | None,
         typer.Option(
-            "--stream/--no-stream",
-            help="Read the runs in parts, in bounded memory.  [default: if a file is too large for "
+            "--parts/--no-parts",
+            help="Read runs in parts, not into memory.  [default: if a run would take more than "
             "half of the free memory]",
             rich_help_panel=InputOptions.SECTION,
         ),
@@ -131,22 +128,16 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             print_as_typed(
                 names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
             )
-        whole = {
-            "--chunk-ids": reading.chunk_ids,
-            "--columns": reading.columns,
-            "--where": reading.where,
-            "a file of judged spans": None if view is None else str(qrels_file),
-        }
-        stream = _stream_without(whole, outputs, stream=stream)
+        if parts and view is not None:
+            raise SettingError("ranked chunks are read into memory: leave out --parts")
         if stages.stages or stages.inputs or stages.pair:
             others = {
-                **outputs.stated("csv", "tex", "parquet"),
+                **outputs.stated("csv", "tex"),
                 "--names": names,
-                "--stream": stream or None,
                 "--judged-only": judged_only or None,
             }
             with stated_columns(reading) as columns:
-                how = RunReading(reading.run_format, reading.chunk_ids, columns)
+                how = RunReading(reading.run_format, reading.chunk_ids, columns, parts=parts)
                 inputs = how.judgements(qrels_file, reading, files), read_runs(files, how)
             staged = read_stages(
                 *inputs,
@@ -161,30 +152,17 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             print_document(replace(staged.document(), heading=""))
             return
         damaged = DamagedRuns(len(files))
-        results: list[Any]
-        if is_streamed(stream, files, reading.run_format, outputs):
-            results = evaluate_in_parts(
-                qrels_file,
-                files,
+        with stated_columns(reading) as columns:
+            how = RunReading(reading.run_format, reading.chunk_ids, columns, view, parts)
+            evaluator = Evaluator(
+                how.judgements(qrels_file, reading, files) if view is None else view.qrels,
                 measures,
-                asdict(counting),
-                reading,
-                table=next(iter(outputs["parquet"]), None),
-                stated=stream is True or bool(outputs["parquet"]),
-                damaged=damaged,
+                **asdict(counting),
+                **report_settings(outputs),
             )
-        else:
-            with stated_columns(reading) as columns:
-                how = RunReading(reading.run_format, reading.chunk_ids, columns, view)
-                evaluator = Evaluator(
-                    how.judgements(qrels_file, reading, files) if view is None else view.qrels,
-                    measures,
-                    **asdict(counting),
-                    **report_settings(outputs),
-                )
-                results = evaluate_files(evaluator, files, how, damaged)
-            if outputs["json"]:
-                results = _with_qrels_hash(results, evaluator.qrels)
+            results = evaluate_files(evaluator, files, how, damaged)
+        if outputs["json"]:
+            results = _with_qrels_hash(results, evaluator.qrels)
         damaged.end_if_none_is_left()
         write_results(results, outputs, ScoreFormat(**asdict(latex)), damaged.sentences())
         if outputs["html"]:
@@ -200,26 +178,6 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         )
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     damaged.end(in_output=True)
-
-
-def _stream_without(
-    whole: Mapping[str, str | list[str] | None], outputs: Outputs, *, stream: bool | None
-) -> bool | None:
-    """Return ``--stream``, or False if an option is given that reads a run as a whole.
-
-    Args:
-        whole: {option: its value} of such options.
-        outputs: the files; a score table is written in parts.
-        stream: whether runs are read in parts; None: where they are large.
-
-    Raises:
-        SettingError: both are asked for.
-    """
-    given = [option for option, value in whole.items() if value is not None]
-    if given and (stream or outputs["parquet"]):
-        msg = f"{given[0]} reads a run as a whole; leave out --stream and the Parquet file"
-        raise SettingError(msg)
-    return False if given else stream
 
 
 def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[EvaluationResult]:

@@ -1,8 +1,8 @@
 """The files that commands read: judgements and runs, saved results, spans and chunks, ``-``.
 
 Of ``compare`` also the runs of ``--repeats`` and ``--chosen-from``. Saved results are those of
-``evaluate -o r.json`` and of ``EvaluationResult.save``, and score tables. Judged spans of text and
-ranked chunks are inputs of ``evaluate`` and ``compare``. The argument ``-`` is standard input.
+``evaluate -o r.json`` and of ``EvaluationResult.save``. Judged spans of text and ranked chunks are
+inputs of ``evaluate`` and ``compare``. The argument ``-`` is standard input.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from beir_eval.cli.options import (
     system_names,
 )
 from beir_eval.core.files import (
+    HEAD_SIZE,
     FileContent,
     file_stem,
     is_parquet,
@@ -37,11 +38,11 @@ from beir_eval.core.files import (
     kind_of_text,
     plain_name,
 )
+from beir_eval.core.line_parts import unpacked_blocks
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.errors import FileFormatError, InputError, needs_extra, one_line
+from beir_eval.errors import FileFormatError, InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.saved_results import load_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,9 +67,7 @@ def all_files(
     if not stated and not groups:
         msg = "judgements, then run files or folders of them, or saved results were expected"
         raise InputError(msg)
-    files = list(stated[:1])
-    for path in stated[1:]:
-        files += [path] if is_score_table(path) else run_files([path])
+    files = [*stated[:1], *run_files(stated[1:])]
     for path in [file for repeats in groups.values() for file in repeats]:
         if path not in files:
             files.append(path)
@@ -308,20 +307,13 @@ def read_saved_results(files: Sequence[Path]) -> list[EvaluationResult] | None:
     origins: list[Path] = []
     for path, records in zip(files, contents, strict=True):
         if records is None:
-            if is_parquet(path):
-                load_result(path)  # raises: it says what the file is instead
             saved = next(file for file, other in zip(files, contents, strict=True) if other)
             msg = (
                 f"{path}: {_why_not_saved(path)}. Compare saved results, such as {saved}, or "
                 "judgements and runs; not both"
             )
             raise InputError(msg)
-        results += [
-            record
-            if isinstance(record, EvaluationResult)
-            else EvaluationResult.from_content(record, path)
-            for record in records
-        ]
+        results += [EvaluationResult.from_content(record, path) for record in records]
         origins += [path] * len(records)
     # The name comes from the file: no line of the output may begin with it.
     results = [
@@ -349,22 +341,19 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
     """Return the paths, with the files of saved results in place of a folder that has some.
 
     The files of a folder are in the order of the numbers in their names: step-500 before step-1000.
-    A folder without saved results, such as a data set, is returned as it is, and so is one that is
-    a single score table, written by Spark.
+    A folder without saved results, such as a data set, is returned as it is.
     """
     files: list[Path] = []
     for path in paths:
         inside: list[Path] = []
-        if path.is_dir() and not is_dataset(path) and not is_score_table(path):
-            inside = [*path.glob("[!.]*.json*"), *path.glob("[!.]*.parquet")]
+        if path.is_dir() and not is_dataset(path):
+            inside = list(path.glob("[!.]*.json*"))
         files += sorted(filter(_holds_results, inside), key=_by_numbers) or [path]
     return files
 
 
 def _holds_results(path: Path) -> bool:
-    """Return whether a file or a folder has saved results; no score table is read for it."""
-    if path.is_dir() or is_parquet(path):
-        return is_score_table(path)
+    """Return whether a path is a file of saved results."""
     return path.is_file() and _read_records(path) is not None
 
 
@@ -375,19 +364,14 @@ def _by_numbers(path: Path) -> list[tuple[int, str]]:
 
 
 def _read_records(path: Path) -> list[object] | None:
-    """Return the saved results in a file, as parsed JSON; None for a file of another kind.
-
-    The result of a score table is returned as it is.
-    """
-    if is_score_table(path):
-        return [load_result(path)]
+    """Return the saved results in a file, as parsed JSON; None for a file of another kind."""
     if path.is_dir() or is_parquet(path):
         return None
-    content = FileContent(path)
-    if not content.head.lstrip().startswith((b"{", b"[")):
+    # A packed run need not fit into memory.
+    if not next(unpacked_blocks(path, HEAD_SIZE), b"").lstrip().startswith((b"{", b"[")):
         return None
     try:
-        data = json.loads(content.data())
+        data = json.loads(FileContent(path).data())
     except (ValueError, RecursionError):
         return None
     records = data if isinstance(data, list) else [data]
@@ -396,15 +380,6 @@ def _read_records(path: Path) -> list[object] | None:
         for record in records
     )
     return records if is_saved else None
-
-
-def is_score_table(path: Path) -> bool:
-    """Return whether a path is a Parquet file, or a folder of Parquet files, with a score table."""
-    if not (any(path.glob("*.parquet")) if path.is_dir() else is_parquet(path)):
-        return False
-    with needs_extra("polars", "files", "reading a Parquet file"):
-        from beir_eval.evaluation.streaming.table_files import has_score_table  # noqa: PLC0415
-    return has_score_table(path)
 
 
 def _why_not_saved(path: Path) -> str:

@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
 from beir_eval.adapters.dataset_folder import is_run_file
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.readers import read_run
-from beir_eval.cli.console import check_targets, naming_options, warn
+from beir_eval.cli.console import check_targets, console, naming_options, warn
 from beir_eval.cli.option_sets import COMMON
 from beir_eval.core.column_names import NO_COLUMNS, StatedColumns
 from beir_eval.core.files import file_stem, name_as_text
 from beir_eval.core.ids import repeated_ids
+from beir_eval.core.progress import progress_bar
 from beir_eval.core.run_sources.chunks import judged_documents
-from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError, one_line
 from beir_eval.evaluation.inputs import JudgedFolder
 
@@ -107,23 +108,35 @@ class RunReading:
         chunk_ids: the form of the ids of chunks; None: the ids are those of documents.
         columns: what is stated about their columns.
         view: the judged spans, if the files hold ranked chunks; else None.
+        parts: as for ``read_run``.
     """
 
     run_format: str | None = None
     chunk_ids: str | None = None
     columns: StatedColumns = NO_COLUMNS
     view: SpanView | None = None
+    parts: bool | None = None
 
     def read(self, path: Path) -> Run:
-        """Return the run of a file; an error names the option ``--format``."""
+        """Return the run of a file, and print whether it is read in parts; errors name options."""
         if self.view is not None:
             from beir_eval.spans import Chunks  # noqa: PLC0415 - few rank chunks
 
             return self.view.run(Chunks.from_jsonl(path, self.view.texts))
-        with naming_options(format="--format", where="--where"):
-            return read_run(
-                path, format=self.run_format, columns=self.columns, collapse=self.chunk_ids
+        with naming_options(
+            format="--format", where="--where", parts="--parts", collapse="--chunk-ids"
+        ):
+            run = read_run(
+                path,
+                format=self.run_format,
+                columns=self.columns,
+                collapse=self.chunk_ids,
+                parts=self.parts,
             )
+        if run.is_in_parts:
+            why = "" if self.parts else ": it would take more than half of the free memory"
+            console.print(Text(f"{one_line(file_stem(path))} is read in parts{why}", "dim"))
+        return run
 
     def judgements(self, path: Path, reading: FileOptions, runs: Sequence[Path]) -> JudgedFolder:
         """Return the judgements; with ``--chunk-ids``, those of chunks as those of documents.

@@ -47,7 +47,6 @@ _ENDINGS = {
     ".tex": "tex",
     ".csv": "csv",
     ".xml": "xml",
-    ".parquet": "parquet",
 }
 
 

@@ -22,8 +22,8 @@ from beir_eval.errors import (
     first_few,
     shown,
 )
+from beir_eval.evaluation.inputs import as_result
 from beir_eval.evaluation.result import EvaluationResult, check_highest_grade
-from beir_eval.evaluation.saved_results import as_result
 from beir_eval.evaluation.tables import check_same_scale, shared_measures
 from beir_eval.measures.names import name_among, names_among, registered, with_rel
 from beir_eval.measures.scales import scale_of
@@ -41,7 +41,7 @@ ROUNDING_TOLERANCE = 1e-12
 #: Queries whose scores are made equal at a time.
 _QUERIES_AT_ONCE = 2**16
 
-#: A result, or where it is: the path of a saved result or of a score table.
+#: A result, or the path of a saved one.
 ResultLike = EvaluationResult | str | Path
 #: The results of a system: one, or a list with one for each repeat.
 SystemResults = ResultLike | Sequence[ResultLike]

@@ -78,12 +78,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
     Args:
         results: {name: result}, or an iterable of results with different names. A result may also
-            be the path of a saved one or of a score table (Parquet), or what ``evaluate_stream``
-            returned: its scores are read, the run is not needed. The value of a name may also be a
-            list of results, the repeats of one system (``repeats``): their scores are averaged for
-            each query, and their spread is reported. Results of ``evaluate`` and of
-            ``EvaluationResult.from_scores`` can be compared with each other; settings and qrels of
-            the latter are not known, which the notes say.
+            be the path of a saved one. The value of a name may also be a list of results, the
+            repeats of one system (``repeats``): their scores are averaged for each query, and their
+            spread is reported. Results of ``evaluate`` and of ``EvaluationResult.from_scores`` can
+            be compared with each other; settings and qrels of the latter are not known, which the
+            notes say.
         measures: the measures to compare, one or several, as names in any spelling or ``Measure``
             values. None takes all measures that every result holds, if they are means over queries
             and do not measure what is unjudged (Hole, RBP_residual). Of a custom measure for which

@@ -42,7 +42,6 @@ from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.saved_results import load_result
 from beir_eval.evaluation.tables import compares_depths, depths_text
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
@@ -861,7 +860,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     The systems are compared on the same queries, with the sign-flip test, by ``check_gate``.
 
     Args:
-        result: the new result, or the path of the file that it was saved in, or of its score table.
+        result: the new result, or the path of the file that it was saved in.
         baseline: the result to compare with, or the path of its file.
         measure: the measure, as a name in any spelling or a ``Measure``.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
@@ -902,7 +901,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     >>> assert_no_regression(old, old, "MRR")
     """
     new, old = (
-        source if isinstance(source, EvaluationResult) else load_result(source)
+        source if isinstance(source, EvaluationResult) else EvaluationResult.load(source)
         for source in (result, baseline)
     )
     names = (new.name, old.name) if new.name != old.name else ("result", "baseline")

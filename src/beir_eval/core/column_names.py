@@ -14,6 +14,7 @@ from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 #: The names of columns in our own tables.
 QUERY, DOC, SCORE, GRADE = "query_id", "doc_id", "score", "grade"
@@ -248,8 +249,20 @@ class RowFilter:
         texts = (str(value) for value in values if value is not None and value != "")
         self._values.setdefault(name, {}).update(dict.fromkeys(texts))
 
-    def check(self) -> None:
-        """Check the values of all rows, at the end of a table.
+    def values_of(self, name: str) -> AbstractSet[str]:
+        """Return the values of a column that were noted, in the order of the rows."""
+        return self._values.get(name, {}).keys()
+
+    def add(self, other: RowFilter) -> None:
+        """Note the values that another filter noted, of a part of the table."""
+        for name, values in other._values.items():
+            self.note(name, values)
+
+    def check(self, *, are_all: bool = True) -> None:
+        """Check the values that were noted.
+
+        Args:
+            are_all: whether they are those of all rows; if not, a stated value may still come.
 
         Raises:
             InputError: no row has a stated value, or the rows that count have several values in a
@@ -257,7 +270,7 @@ class RowFilter:
         """
         for name, values in self._values.items():
             value, listed = self.where.get(name), first_few(values)
-            if value is not None and value not in values:
+            if value is not None and value not in values and are_all:
                 msg = f"where= states {name}={value}, but the column {shown(name)} has {listed}"
                 raise InputError(msg)
             if value is None and len(values) > 1:

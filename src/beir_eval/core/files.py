@@ -60,7 +60,7 @@ SAVED_RECORDS = (
     ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
     ("validation", "Validation", {"inputs", "findings"}),
-    ("score table", "TableFacts", {"max_grade", "ids_compared"}),
+    ("score table", "TableFacts", {"max_grade"}),
 )
 _TREC_COLUMNS = 6
 

@@ -22,27 +22,21 @@ class LinePart(NamedTuple):
 
     Attributes:
         data: the lines; only the last line of the file may lack its end.
-        begin: where they begin in the decompressed content.
         first_line: the 1-based number of the first of them.
         bytes_read: how much of the file has been read, packed as it is.
     """
 
     data: bytes
-    begin: int
     first_line: int
     bytes_read: int
 
 
-def line_parts(path: Path, size: int, *, begin: int = 0, first_line: int = 1) -> Iterator[LinePart]:
-    """Yield the content of a file in parts of whole lines, a little more than ``size`` bytes each.
-
-    Where a part begins depends on ``begin`` and ``size`` only, so that reading can be resumed.
+def line_parts(path: Path, size: int) -> Iterator[LinePart]:
+    """Yield the content of a file in parts of whole lines, about ``size`` bytes each.
 
     Args:
         path: the file, which may be packed with gzip or zstd.
-        size: the least number of bytes of all parts but the last.
-        begin: where to begin in the decompressed content: the beginning of a line.
-        first_line: the number of that line.
+        size: the number of bytes; parts with long lines, or of a packed file, may have more.
 
     Raises:
         FileFormatError: a packed file is truncated or damaged.
@@ -50,20 +44,19 @@ def line_parts(path: Path, size: int, *, begin: int = 0, first_line: int = 1) ->
         OSError: the file cannot be read.
     """
     with path.open("rb") as file:
-        buffer = bytearray()
-        for block in _blocks(path, file, size, begin):
-            buffer += block
-            if len(buffer) < size:
+        waiting: list[bytes] = []
+        first_line = 1
+        for block in _blocks(path, file, size):
+            waiting.append(block)
+            if sum(map(len, waiting)) < size or b"\n" not in block:
                 continue
-            end = buffer.find(b"\n", size - 1) + 1
-            while end:
-                data = bytes(buffer[:end])
-                yield LinePart(data, begin, first_line, file.tell())
-                begin, first_line = begin + end, first_line + data.count(b"\n")
-                del buffer[:end]
-                end = buffer.find(b"\n", size - 1) + 1 if len(buffer) >= size else 0
-        if buffer:
-            yield LinePart(bytes(buffer), begin, first_line, file.tell())
+            data = b"".join(waiting)
+            end = data.rfind(b"\n") + 1
+            yield LinePart(data[:end], first_line, file.tell())
+            first_line += data.count(b"\n")
+            waiting = [data[end:]]
+        if data := b"".join(waiting):
+            yield LinePart(data, first_line, file.tell())
 
 
 def unpacked_blocks(path: Path, size: int) -> Iterator[bytes]:
@@ -77,15 +70,14 @@ def unpacked_blocks(path: Path, size: int) -> Iterator[bytes]:
         FileFormatError, MissingExtraError, OSError: as ``line_parts``.
     """
     with path.open("rb") as file:
-        yield from _blocks(path, file, size, 0)
+        yield from _blocks(path, file, size)
 
 
-def _blocks(path: Path, file: BinaryIO, size: int, begin: int) -> Iterator[bytes]:
-    """Yield the decompressed content of an open file from ``begin`` on."""
+def _blocks(path: Path, file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the decompressed content of an open file."""
     magic = file.read(4)
     file.seek(0)
     if not magic.startswith((GZIP_MAGIC, ZSTD_MAGIC)):
-        file.seek(begin)
         while block := file.read(size):
             yield block
         return
@@ -95,13 +87,8 @@ def _blocks(path: Path, file: BinaryIO, size: int, begin: int) -> Iterator[bytes
         if is_gzip
         else import_zstandard().ZstdDecompressor().decompressobj
     )
-    skipped = 0
     try:
-        for block in _unpacked(file, new_decompressor, padded=is_gzip):
-            rest = block[max(0, begin - skipped) :]
-            skipped += len(block)
-            if rest:
-                yield rest
+        yield from filter(None, _unpacked(file, new_decompressor, padded=is_gzip))
     except (MissingExtraError, FileFormatError, OSError, GeneratorExit):
         raise
     except Exception as error:

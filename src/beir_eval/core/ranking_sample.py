@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.core.arrays import concatenate_ranges, starts_from_lengths
+from beir_eval.core.ids import pick_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -132,6 +133,10 @@ class Sampler:
         chosen = np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
         self._is_chosen: Mask = np.zeros(num_queries, dtype=np.bool_)
         self._is_chosen[chosen] = True
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the blocks that were added."""
         self._rows: list[Ints] = []
         self._lengths: list[Ints] = []
         self._doc_ids: list[str] = []
@@ -160,17 +165,22 @@ class Sampler:
             self._scores.append(block.scores[positions].astype(np.float64))
 
     def sample(self, stated_ranks: StatedRanks | None = None) -> RankingSample:
-        """Return what was kept, in the order of the blocks.
+        """Return what was kept, in the order of the qrels, whatever the order of the blocks.
 
         Args:
             stated_ranks: the ranks that the first lines of the run's file state.
         """
         empty = np.zeros(0, dtype=np.int64)
+        rows = np.concatenate([empty, *self._rows])
+        lengths = np.concatenate([empty, *self._lengths])
+        order, starts = np.argsort(rows), starts_from_lengths(lengths)
+        documents = concatenate_ranges(starts[order], starts[order + 1])
+        scores = np.concatenate([np.zeros(0), *self._scores])
         return RankingSample(
-            np.concatenate([empty, *self._rows]),
-            starts_from_lengths(np.concatenate([empty, *self._lengths])),
-            self._doc_ids,
-            np.concatenate([np.zeros(0), *self._scores]) if self._all_have_scores else None,
+            rows[order],
+            starts_from_lengths(lengths[order]),
+            pick_ids(self._doc_ids, documents),
+            scores[documents] if self._all_have_scores else None,
             stated_ranks,
         )
 

@@ -16,7 +16,14 @@ from pydantic import ConfigDict
 
 from beir_eval.core.arrays import Floats, Ints, Mask, position_in_row, running_count
 from beir_eval.core.ids import repeated_ids
-from beir_eval.core.ranking import EvaluationSettings, drop_documents, rank_hits, top_positions
+from beir_eval.core.ranking import (
+    AS_GIVEN,
+    EvaluationSettings,
+    drop_documents,
+    rank_hits,
+    top_positions,
+)
+from beir_eval.core.run_sources.base import StartAgainError
 from beir_eval.errors import ResultError, RunError, first_few
 
 if TYPE_CHECKING:
@@ -424,6 +431,23 @@ def relate(  # noqa: PLR0913 - what ranks depend on, and what is collected
             "spans and runs on them are made by one view, as view.qrels and view.run(chunks)"
         )
         raise RunError(msg)
+    while True:
+        try:
+            return _relate(qrels, run, settings, keep_top, sampler, extreme)
+        except StartAgainError:
+            if sampler is not None:
+                sampler.clear()
+
+
+def _relate(  # noqa: PLR0913, PLR0917 - the arguments of relate
+    qrels: Qrels,
+    run: Run,
+    settings: EvaluationSettings,
+    keep_top: int,
+    sampler: Sampler | None,
+    extreme: str | None,
+) -> tuple[RelevanceMatrix, RunSummary]:
+    """Return what ``relate`` describes, unless the run must be read again."""
     num_retrieved = np.zeros(len(qrels), dtype=np.int64)
     missing = np.ones(len(qrels), dtype=np.bool_)
     judgements: list[Ints] = []
@@ -431,6 +455,7 @@ def relate(  # noqa: PLR0913 - what ranks depend on, and what is collected
     ties: list[Mask] = []
     duplicates, identical, float32 = (np.zeros_like(num_retrieved) for _ in range(3))
     top: dict[str, TopDocuments] = {}
+    doubles: list[tuple[Ints, Ints]] = []
     for block in run.blocks(qrels):
         kept_block = drop_documents(block, qrels, settings)
         rank, is_tied, float32[block.rows] = rank_hits(kept_block, qrels, settings, extreme)
@@ -443,31 +468,41 @@ def relate(  # noqa: PLR0913 - what ranks depend on, and what is collected
         judgements.append(kept_block.hit_judgement)
         ranks.append(rank)
         ties.append(is_tied)
+        rounded = np.flatnonzero((float32[block.rows] > 0) & (float32[block.rows] < AS_GIVEN))
+        if len(rounded) and settings.ties == "trec_eval9" and extreme is None:
+            as_given = kept_block.select(rounded)
+            rank_as_given = rank_hits(as_given, qrels, replace(settings, ties="trec_eval10"))[0]
+            doubles.append((as_given.hit_judgement, rank_as_given))
         if len(block.copy_group):
             duplicates[block.rows] = block.spare_copies()
         if len(block.identical):
             identical[block.rows] = block.count_by_ranking(block.identical)
-    judgement, rank = _concatenate(judgements), _concatenate(ranks)
-    row = qrels.row[judgement]
-    tied = np.bincount(row[_concatenate(ties) > 0], minlength=len(qrels))
-    cell_order = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
+    judgement = _concatenate(judgements)
+    tied = np.bincount(qrels.row[judgement][_concatenate(ties) > 0], minlength=len(qrels))
     matrix = RelevanceMatrix(
         qrels.query_ids,
         num_retrieved,
         qrels.max_grade,
-        Cells(row[cell_order], rank[cell_order], qrels.grades[judgement[cell_order]]),
+        _sorted_cells(qrels, judgement, _concatenate(ranks)),
         Cells(qrels.row, *qrels.ideal),
     )
     if top:
         top = {query_id: top[query_id] for query_id in qrels.query_ids if query_id in top}
 
     def by_double_precision(rows: Ints) -> RelevanceMatrix:
-        some = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
-        return relate(some, run, replace(settings, ties="trec_eval10"))[0]
+        cells = _sorted_cells(qrels, *map(_concatenate, zip(*doubles, strict=True)))
+        return replace(matrix, cells=cells).select(rows)
 
     return matrix, RunSummary(
         missing, tied, duplicates, identical, top, float32, by_double_precision
     )
+
+
+def _sorted_cells(qrels: Qrels, judgement: Ints, rank: Ints) -> Cells:
+    """Return the cells of judged documents (indices into the judgements) at their ranks."""
+    row = qrels.row[judgement]
+    order = np.argsort(row * (1 + rank.max(initial=0)) + rank, kind="stable")
+    return Cells(row[order], rank[order], qrels.grades[judgement[order]])
 
 
 def _concatenate(parts: Sequence[Ints] | Sequence[Mask]) -> Ints:

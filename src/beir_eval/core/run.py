@@ -317,6 +317,11 @@ class Run:
         return getattr(self._source, "ranks", "documents")
 
     @property
+    def is_in_parts(self) -> bool:
+        """Whether the rankings are read from a file in parts, each time that they are needed."""
+        return getattr(self._source, "is_in_parts", False)
+
+    @property
     def checks_all_documents(self) -> bool:
         """Whether all documents are checked for duplicates, or only judged ones."""
         return self._source.checks_all_documents
@@ -345,16 +350,18 @@ class Run:
         """Return the SHA-256 (hex) of the run; the order of the queries does not matter.
 
         The order of a query's documents does matter: with ``order="given"`` it is the ranking.
+        Hashed are the sorted hashes of the rankings, which need not be in memory together.
         """
-        import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
+        from hashlib import sha256  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 
-        digest = hashlib.sha256()
-        for query_id, doc_ids, scores in sorted(self.rankings(), key=lambda ranking: ranking[0]):
-            digest.update(f"{query_id}\0\n".encode(errors="surrogatepass"))
+        digests = []
+        for query_id, doc_ids, scores in self.rankings():
+            digest = sha256(f"{query_id}\0\n".encode(errors="surrogatepass"))
             score_texts = [""] * len(doc_ids) if scores is None else map(float.hex, scores.tolist())
             for doc_id, score in zip(doc_ids, score_texts, strict=True):
                 digest.update(f"{query_id}\0{doc_id}\0{score}\n".encode(errors="surrogatepass"))
-        return digest.hexdigest()
+            digests.append(digest.digest())
+        return sha256(b"".join(sorted(digests))).hexdigest()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Run:
         """Return the object itself: no method changes a run, and Haystack copies its inputs."""

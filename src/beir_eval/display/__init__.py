@@ -1,9 +1,8 @@
-"""Tables, figures and progress bars, without knowledge of what they show.
+"""Tables and figures, without knowledge of what they show.
 
 Inside: ``document`` (what a result shows, the same in every output), ``tables`` (Markdown, HTML,
 LaTeX, CSV; marks and colours of verdicts), ``figure`` (a Vega-Lite specification with its data),
-``charts`` (a function for each kind of figure), ``progress`` (the progress bar of all commands and
-functions).
+``charts`` (a function for each kind of figure).
 
 Public: ``Table`` and its ``Cell``, ``Figure``.
 """

@@ -2,22 +2,18 @@
 
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass, and in the wrong
 order); ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its
-``score_matrix``; ``summary`` (what results in memory and streamed ones share);
-``query_scores`` (scores and counts of each query); ``score_table`` (both as the rows of a table,
-which is made part by part); ``streaming`` (files larger than memory); ``saved_results`` (results in
-files and score tables); ``given_scores`` (scores that were computed elsewhere); ``notes``
-(sentences about the counts); ``coverage`` (warnings on missing queries and unmatched ids);
-``unmatched_ids`` (whether ids match, and the likely reason); ``suspicions`` (signs of mistakes);
-``validation`` (checks of a result that was loaded from a file); ``tables`` (results side by side:
-their means as text and LaTeX, and what they share); ``answers`` (predicted answers against gold
-answers).
+``score_matrix``; ``query_scores`` (scores and counts of each query); ``given_scores`` (scores that
+were computed elsewhere); ``notes`` (sentences about the counts); ``coverage`` (warnings on missing
+queries and unmatched ids); ``unmatched_ids`` (whether ids match, and the likely reason);
+``suspicions`` (signs of mistakes); ``validation`` (checks of a result that was loaded from a file);
+``tables`` (results side by side: their means as text and LaTeX, and what they share); ``answers``
+(predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``
 and ``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``,
-``answer_scores``, ``read_gold_answers``;
-``evaluate_stream``, ``StreamedResult``, ``read_score_table``.
+``answer_scores``, ``read_gold_answers``.
 """
 
 from typing import TYPE_CHECKING
@@ -48,9 +44,6 @@ if TYPE_CHECKING:
         read_gold_answers,
         token_f1,
     )
-    from beir_eval.evaluation.streaming.result import StreamedResult
-    from beir_eval.evaluation.streaming.stream import evaluate_stream
-    from beir_eval.evaluation.streaming.table_files import read_score_table
 
 __all__ = [
     "Conventions",
@@ -63,7 +56,6 @@ __all__ = [
     "RetrievalProblem",
     "Reused",
     "ScoreScale",
-    "StreamedResult",
     "Suspicion",
     "TopDocuments",
     "UnmatchedIds",
@@ -71,10 +63,8 @@ __all__ = [
     "answers_to_relevance",
     "evaluate",
     "evaluate_answers",
-    "evaluate_stream",
     "normalize_answer",
     "read_gold_answers",
-    "read_score_table",
     "token_f1",
 ]
 
@@ -87,8 +77,5 @@ lazy_exports(
         "evaluate_answers": "beir_eval.evaluation.answers",
         "normalize_answer": "beir_eval.evaluation.answers",
         "token_f1": "beir_eval.evaluation.answers",
-        "StreamedResult": "beir_eval.evaluation.streaming.result",
-        "evaluate_stream": "beir_eval.evaluation.streaming.stream",
-        "read_score_table": "beir_eval.evaluation.streaming.table_files",
     },
 )

@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
     from beir_eval.evaluation.records import Retrieval, Reused
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.evaluation.summary import Summary
 
 #: The means on at most this many measures are part of a sentence.
 _MOST_MEANS = 5
 
 
-def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[str]:
+def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
     """Return the warnings on one result; mostly an empty list.
 
     Of scores that were computed elsewhere nothing was counted, so there is no warning.
@@ -43,7 +42,7 @@ def warnings_on(result: Summary, measures: Sequence[str] | None = None) -> list[
     ]
 
 
-def _limit_sentences(result: Summary) -> Iterator[str]:
+def _limit_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield that only some of the judged queries were evaluated, as their caller asked."""
     counted, left_out = result.counted, result.retrieval.beyond_limit if result.retrieval else 0
     if counted is not None and left_out:
@@ -53,7 +52,7 @@ def _limit_sentences(result: Summary) -> Iterator[str]:
 
 
 def labelled_warnings(
-    result: Summary,
+    result: EvaluationResult,
     label: str,
     *,
     measures: Sequence[str] | None = None,
@@ -72,7 +71,7 @@ def labelled_warnings(
     return _labelled(result, warnings_on(result, measures), label, dataset)
 
 
-def warn_of_content(result: Summary, label: str, dataset: str = "") -> None:
+def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> None:
     """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake.
 
     Args:
@@ -84,7 +83,9 @@ def warn_of_content(result: Summary, label: str, dataset: str = "") -> None:
         warn_caller(sentence)
 
 
-def _labelled(result: Summary, sentences: Sequence[str], label: str, dataset: str) -> list[str]:
+def _labelled(
+    result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
+) -> list[str]:
     suspicions = () if result.counted is None else result.counted.suspicions
     of_qrels = {suspicion.sentence for suspicion in suspicions if suspicion.is_about_qrels}
     labels = [dataset if sentence in of_qrels else label for sentence in sentences]
@@ -94,7 +95,7 @@ def _labelled(result: Summary, sentences: Sequence[str], label: str, dataset: st
     ]
 
 
-def content_warnings(result: Summary) -> list[str]:
+def content_warnings(result: EvaluationResult) -> list[str]:
     """Return the warnings on what judgements and run contain: ids, scores, grades."""
     suspicions = () if result.counted is None else result.counted.suspicions
     return [
@@ -114,7 +115,7 @@ def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:
     return result.model_copy(update={"counted": result.counted.model_copy(update=changes)})
 
 
-def _float32_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str]:
+def _float32_sentences(result: EvaluationResult, measures: Sequence[str]) -> Iterator[str]:
     """Yield both means of the measures whose mean float32 moves as it is printed, if there are any.
 
     Args:
@@ -195,7 +196,7 @@ def _time_text(time: str) -> str:
     return f"{time[:16].replace('T', ' ')} UTC"
 
 
-def unmatched_ids_sentences(result: Summary) -> Iterator[str]:
+def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield the warning of document ids that do not match, if there is one."""
     counted = result.counted
     if counted is None or counted.unmatched_ids is None:
@@ -221,7 +222,7 @@ def unmatched_ids_sentences(result: Summary) -> Iterator[str]:
     )
 
 
-def _short_text_sentences(result: Summary) -> Iterator[str]:
+def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield the warning of ranked text that ends before the cutoffs, if any does."""
     counted, settings = result.counted, result.settings
     if counted is None or settings is None or counted.text is None:
@@ -246,7 +247,7 @@ def _short_text_sentences(result: Summary) -> Iterator[str]:
     )
 
 
-def _missing_sentences(result: Summary, measures: Sequence[str]) -> Iterator[str]:
+def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Iterator[str]:
     """Yield the warning of missing queries with both means, if queries are missing."""
     counted, settings = result.counted, result.settings
     if counted is None or settings is None or not (missing := counted.queries_missing):

@@ -1,4 +1,4 @@
-"""Judgements and runs in every form in which callers pass them, also in the wrong order.
+"""Judgements, runs and results in every form in which callers pass them, also in the wrong order.
 
 They become ``Qrels`` and ``Run``. If they are swapped, grades look like scores and scores like
 grades: the grades are examined once per qrels, and the scores are read only if the grades look like
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, RunError, SettingError, shown
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.suspicions.suspicion import Suspicion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.qrels import QrelsMapping
     from beir_eval.core.run import RunMapping
@@ -201,6 +202,27 @@ def as_run(run: Any) -> Run:
     return Run.coerce(run)
 
 
+def as_result(value: Any) -> Any:
+    """Return the result behind a path; any other value as it is.
+
+    A text that is not a path is returned too: it may be the name of a system.
+
+    Raises:
+        ResultError, FileFormatError, OSError: as ``EvaluationResult.load``.
+    """
+    if isinstance(value, Path) or (isinstance(value, str) and _exists(value)):
+        return EvaluationResult.load(value)
+    return value
+
+
+def _exists(text: str) -> bool:
+    """Return whether a text is the path of something."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):  # too long, or with a zero byte
+        return False
+
+
 def drops_identical_ids(qrels: object) -> bool:
     """Return whether BEIR's convention for a ``Dataset`` or a folder drops identical ids."""
     conventions = conventions_of(qrels)
@@ -214,20 +236,6 @@ def _as_dataset(qrels: object) -> Dataset | None:
     from beir_eval.datasets.dataset import Dataset  # noqa: PLC0415 - see above
 
     return qrels if isinstance(qrels, Dataset) else None
-
-
-class Grades(Protocol):
-    """What is read of qrels here; also of those in columns."""
-
-    grades: Floats
-    starts: Ints
-
-    @property
-    def max_grade(self) -> float:
-        """The highest grade."""
-
-    def __len__(self) -> int:
-        """Return the number of judged queries."""
 
 
 #: The usual range of grades: trec_eval's negative grades, and scales up to 10.
@@ -249,7 +257,7 @@ _LEAST_QUERIES = 6
 _MOST_NUMBERS, _MOST_QUERIES, _MOST_RANKINGS = 10_000, 100, 1_000
 
 
-def grades_look_like_scores(qrels: Grades) -> bool:
+def grades_look_like_scores(qrels: Qrels) -> bool:
     """Return whether the grades may be the scores of a run.
 
     They are if they are fractions, or beyond usual grades, with more than 25 different numbers; or
@@ -273,7 +281,7 @@ def _may_be_percentages(numbers: Floats) -> bool:
     return bool(is_within and (numbers == np.floor(numbers)).all())
 
 
-def _are_in_order(qrels: Grades) -> bool:
+def _are_in_order(qrels: Qrels) -> bool:
     """Return whether the numbers of most queries ascend or descend, in the order of the file."""
     starts = qrels.starts[: min(len(qrels), _MOST_QUERIES) + 1].tolist()
     steps = [np.diff(qrels.grades[slice(*ends)]) for ends in pairwise(starts)]
@@ -281,7 +289,7 @@ def _are_in_order(qrels: Grades) -> bool:
     return num_in_order >= _DIFFERENT_SHARE * len(steps)
 
 
-def _are_many_levels(qrels: Grades) -> bool:
+def _are_many_levels(qrels: Qrels) -> bool:
     """Return whether the numbers are no grades, with more different ones than a scale has."""
     return (
         _are_no_grades(qrels.grades) and len(np.unique(qrels.grades[:_MOST_NUMBERS])) > _MOST_LEVELS
@@ -294,7 +302,7 @@ def _are_no_grades(numbers: Floats) -> bool:
     return bool(is_beyond or (numbers != np.floor(numbers)).any())
 
 
-def _rarely_repeat(qrels: Grades) -> bool:
+def _rarely_repeat(qrels: Qrels) -> bool:
     """Return whether there are several numbers per query, of a wide range, that rarely repeat."""
     lowest = qrels.grades.min()
     is_wide = qrels.max_grade - lowest > _USUAL_RANGE
@@ -309,7 +317,7 @@ def _rarely_repeat(qrels: Grades) -> bool:
     return bool(num_different >= _DIFFERENT_SHARE * starts[-1])
 
 
-def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
+def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
     """Return whether the scores of a run are grades: few different, small, whole numbers.
 
     If those of the qrels may be grades too, these must also repeat within rankings, and have at
@@ -336,7 +344,7 @@ def scores_look_like_grades(run: Run, qrels: Grades) -> bool:
     return _are_many_levels(qrels) or times_more >= least
 
 
-def swapped_inputs(qrels: Grades) -> Suspicion:
+def swapped_inputs(qrels: Qrels) -> Suspicion:
     """Return the suspicion that the arguments are swapped.
 
     Args:

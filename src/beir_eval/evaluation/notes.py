@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.records import Counted, Retrieval
-    from beir_eval.evaluation.summary import Summary
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import Measure
 
 
@@ -35,7 +35,7 @@ _STAGES = {
 }
 
 
-def notes_on(result: Summary) -> list[str]:
+def notes_on(result: EvaluationResult) -> list[str]:
     """Return the notes on one result; ties, duplicates and the like only if there are any."""
     counted, settings = result.counted, result.settings
     if counted is None or settings is None:
@@ -52,7 +52,7 @@ def notes_on(result: Summary) -> list[str]:
     ]
 
 
-def ranks_sentence(result: Summary) -> str:
+def ranks_sentence(result: EvaluationResult) -> str:
     """Return what has ranks, if spans are judged; else ""."""
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
@@ -64,13 +64,13 @@ def ranks_sentence(result: Summary) -> str:
     return f"ranks are {settings.ranks}: {what}, and text that a ranking holds again {again}"
 
 
-def ranks_caption(result: Summary) -> str:
+def ranks_caption(result: EvaluationResult) -> str:
     """Return what a caption says of the ranks if spans are judged, after a blank; else ""."""
     sentence = ranks_sentence(result)
     return f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
 
 
-def text_sentences(result: Summary) -> Iterator[str]:
+def text_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield what has ranks, and how chunks were found in their documents, if spans are judged."""
     text = getattr(result.counted, "text", None)
     if text is None:
@@ -87,7 +87,7 @@ def text_sentences(result: Summary) -> Iterator[str]:
     )
 
 
-def _of_documents(result: Summary) -> dict[str, int]:
+def _of_documents(result: EvaluationResult) -> dict[str, int]:
     """Return {measure: number of queries with a score} of the measures of this package."""
     return {
         name: number
@@ -96,14 +96,14 @@ def _of_documents(result: Summary) -> dict[str, int]:
     }
 
 
-def _custom_measure_notes(result: Summary) -> Iterator[str]:
+def _custom_measure_notes(result: EvaluationResult) -> Iterator[str]:
     """Yield what the custom measures are, and over how many queries."""
     for name, scale in result.custom_measures.items():
         number = _quantity(result.num_scored[name], "query")
         yield f"{name}: a custom measure, {scale}, computed elsewhere over {number}"
 
 
-def convention_sentences(result: Summary) -> Iterator[str]:
+def convention_sentences(result: EvaluationResult) -> Iterator[str]:
     """Yield what the result followed of BEIR's conventions unasked, and how it is changed.
 
     Nothing about documents with the id of their query if there were none to leave out.
@@ -126,7 +126,7 @@ def convention_sentences(result: Summary) -> Iterator[str]:
         yield f"BEIR's conventions for {conventions.dataset}: {'; '.join(followed)}"
 
 
-def _notes_on_given_scores(result: Summary) -> Iterator[str]:
+def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
     """Yield the notes on scores that were computed elsewhere."""
     num_queries = result.num_queries
     yield (

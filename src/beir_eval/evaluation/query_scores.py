@@ -1,4 +1,4 @@
-"""Scores and counts of each query: what a result and a score table are built from."""
+"""Scores and counts of each query: what a result is built from."""
 
 from __future__ import annotations
 

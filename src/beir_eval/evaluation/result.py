@@ -18,7 +18,8 @@ from beir_eval.core.ids import check_unicode
 from beir_eval.core.qrels import hash_text
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
-from beir_eval.display.document import warnings_latex
+from beir_eval.display.document import Document, Shown, warnings_latex
+from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import (
     InputError,
     NotEvaluatedError,
@@ -29,11 +30,14 @@ from beir_eval.errors import (
     needs_extra,
     number_of,
 )
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.given_scores import check_within, read_given_scores
+from beir_eval.evaluation.notes import is_cut_short, notes_on
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.summary import Summary
+from beir_eval.evaluation.tables import result_text
 from beir_eval.evaluation.validation import check_measure_names, check_result
+from beir_eval.measures import TOOLS, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -51,7 +55,7 @@ if TYPE_CHECKING:
 _NOT_IN_NAMES = re.compile(r"[\W_]+")
 
 
-class EvaluationResult(Summary, Saved):
+class EvaluationResult(Shown, Saved):
     """The scores of one run on one qrels; frozen, comparable with ``==``, saved as JSON.
 
     ``result["nDCG@10"]`` is the mean over queries, ``result.scores("nDCG@10")`` the score of
@@ -298,6 +302,34 @@ class EvaluationResult(Summary, Saved):
 
     # Scores
 
+    def __getitem__(self, measure: MeasureLike) -> float:
+        """Return the mean over queries (for ``num_*`` the sum, for gm_map the geometric mean).
+
+        Raises:
+            NotEvaluatedError: the result does not have this measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        return self.aggregate[self.measures[self._row_of(measure)]]
+
+    def __contains__(self, measure: MeasureLike) -> bool:
+        """Return whether the result has this measure, in any spelling that ``parse`` reads.
+
+        Raises:
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        return name_among(self.measures, measure) in self.measures
+
+    def _row_of(self, measure: MeasureLike) -> int:
+        """Return the index of a measure in ``measures``, or raise NotEvaluatedError."""
+        name = name_among(self.measures, measure)
+        try:
+            return self.measures.index(name)
+        except ValueError:
+            msg = f"{name} was not evaluated for {self.name!r}; it holds {', '.join(self.measures)}"
+            raise NotEvaluatedError(msg) from None
+
     def scores(self, measure: MeasureLike) -> Floats:
         """Return the score of every query, f8[Q] aligned with ``query_ids``, read-only.
 
@@ -431,6 +463,74 @@ class EvaluationResult(Summary, Saved):
         }
 
     # Export
+
+    def as_dict(self, names: str | None = None) -> dict[str, float]:
+        """Return {measure: mean}, with the measures' names in this package or in another tool.
+
+        Args:
+            names: the tool whose names are used: "beir", "trec_eval" or "ir_measures"; by default
+                the canonical names. A measure that the tool does not have keeps its canonical name,
+                and a custom measure its own.
+
+        Raises:
+            SettingError: ``names`` has another value.
+        """
+        if names is None:
+            return dict(self.aggregate)
+        check_choice("names", names, TOOLS)
+        return {
+            name if name in self.custom_measures else spelled(parse(name), names): value
+            for name, value in self.aggregate.items()
+        }
+
+    def label(self, name: str) -> str:
+        """Return the name of a measure, with a ``*`` if rankings are too short for it.
+
+        Args:
+            name: the name of a measure, in any spelling that ``parse`` reads, or of a custom one;
+                it is shown as it is.
+
+        Raises:
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        is_custom = type(name) is str and name in self.custom_measures
+        measure = None if is_custom else parse(name)
+        if measure is None or self.counted is None:
+            return name
+        return f"{name} *" if is_cut_short(measure, self.counted.deepest_ranking) else name
+
+    def to_table(self) -> Table:
+        """Return a table of the means and of the number of queries that each is taken over.
+
+        A ``*`` marks measures that all rankings are too short for: cutoffs beyond the longest, or
+        no cutoff and fewer than 100 documents.
+        """
+        header, scored = ("measure", self.name, "queries"), self.num_scored
+        rows = [
+            (self.label(name), score_text(value), str(scored[name]))
+            for name, value in self.aggregate.items()
+        ]
+        return Table(header, rows)
+
+    def document(self) -> Document:
+        """Return the means and what was counted."""
+        warnings = warnings_on(self)
+        notes = notes_on(self)[len(warnings) :]
+        return Document(warnings=warnings, tables=[self.to_table], notes=notes)
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the scores: mostly nothing, an empty list.
+
+        There is a sentence if document ids do not match those of the qrels, with ids of both and
+        the likely reason, and one if judged queries are missing, with the means over all judged
+        queries and over those that the run has.
+        """
+        return warnings_on(self)
+
+    def __str__(self) -> str:
+        """Return the warnings and the means as plain text, measures by cutoffs where they fit."""
+        return result_text(self)
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each query.

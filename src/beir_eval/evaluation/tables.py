@@ -21,7 +21,7 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from beir_eval.evaluation.summary import Summary
+    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures.scales import ScoreScale
 
 #: A table of more measures than this is transposed: measures become rows.
@@ -31,7 +31,7 @@ USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "Precision@10", "MRR@10")
 
 
 def means_table(
-    results: Sequence[Summary],
+    results: Sequence[EvaluationResult],
     names: str | None = None,
     *,
     measures: Sequence[str] | None = None,
@@ -80,7 +80,9 @@ def score_cells(
     return [Cell(text, is_best=text == best) for text in texts]
 
 
-def repeats_table(systems: Mapping[str, Sequence[Summary]], measures: Sequence[str]) -> Table:
+def repeats_table(
+    systems: Mapping[str, Sequence[EvaluationResult]], measures: Sequence[str]
+) -> Table:
     """Return a table of means over the repeats of systems, with the spread of the repeats' means.
 
     A cell of a system with two repeats or more is "0.4512 ± 0.0031": the mean over its repeats, and
@@ -107,14 +109,14 @@ def repeats_table(systems: Mapping[str, Sequence[Summary]], measures: Sequence[s
     return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
-def _spelled(measure: str, results: Sequence[Summary], names: str | None) -> str | None:
+def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | None) -> str | None:
     """Return the name of a measure in another tool; None for the canonical name."""
     if names is None or measure in results[0].custom_measures:
         return None
     return spelled(parse(measure), names)
 
 
-def cutoff_tables(result: Summary) -> list[Table] | None:
+def cutoff_tables(result: EvaluationResult) -> list[Table] | None:
     """Return tables of measures by cutoffs; None unless each measure has each cutoff.
 
     There is a table for each mean: two if judged queries are missing from the run.
@@ -145,7 +147,7 @@ def cutoff_tables(result: Summary) -> list[Table] | None:
     ]
 
 
-def usual_measures(results: Sequence[Summary]) -> list[str]:
+def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the measures that are shown of several systems if none are named.
 
     These are ``USUAL_MEASURES``, with the parameters that the evaluated ones have.
@@ -159,7 +161,7 @@ def usual_measures(results: Sequence[Summary]) -> list[str]:
     return [by_name[key] for key in usual if key in by_name]
 
 
-def result_text(result: Summary) -> str:
+def result_text(result: EvaluationResult) -> str:
     """Return the warnings, the means and what has ranks (unless documents) as plain text."""
     tables = cutoff_tables(result) or [_one_result_table(result)]
     warnings = [f"warning: {sentence}" for sentence in result.warnings()]
@@ -167,7 +169,7 @@ def result_text(result: Summary) -> str:
     return "\n".join(filter(None, [text, ranks_sentence(result)]))
 
 
-def _one_result_table(result: Summary) -> Table:
+def _one_result_table(result: EvaluationResult) -> Table:
     """Return a table with a row for each measure and a column for each of its means."""
     means = labelled_means(result)
     rows = [
@@ -177,7 +179,7 @@ def _one_result_table(result: Summary) -> Table:
     return Table(("measure", *(row.label for row in means)), rows)
 
 
-def to_markdown(results: Sequence[Summary]) -> str:
+def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
     warnings = shared_warnings(results)
     notes = shared_notes(results)[len(warnings) :]
@@ -187,7 +189,7 @@ def to_markdown(results: Sequence[Summary]) -> str:
 
 
 def to_latex(
-    results: Sequence[Summary],
+    results: Sequence[EvaluationResult],
     measures: Sequence[str] | None = None,
     scores: ScoreFormat | None = None,
 ) -> str:
@@ -218,7 +220,9 @@ def _headings(table: Table) -> list[str]:
     return [*table.header, *(str(row[0]) for row in table.rows)]
 
 
-def shared_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
+def shared_notes(
+    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
+) -> list[str]:
     """Return the notes on several results; a note that is not on all of them names its systems.
 
     The warnings come first, as ``shared_warnings`` returns them.
@@ -246,7 +250,9 @@ def shared_notes(results: Sequence[Summary], measures: Sequence[str] | None = No
     ]
 
 
-def depth_notes(results: Sequence[Summary], measures: Sequence[str] | None = None) -> list[str]:
+def depth_notes(
+    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
+) -> list[str]:
     """Return that some measures compare the depths of the rankings; empty if none does.
 
     Args:
@@ -258,12 +264,12 @@ def depth_notes(results: Sequence[Summary], measures: Sequence[str] | None = Non
     return [text for text in [unequal_depths_text(listed, depths)] if text]
 
 
-def shared_warnings(results: Sequence[Summary]) -> list[str]:
+def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the warnings on several results; one that is not on all of them names its systems."""
     return _shared(results, [result.warnings() for result in results])
 
 
-def _shared(results: Sequence[Summary], sentences: Sequence[Sequence[str]]) -> list[str]:
+def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:
     """Return the sentences on each result, each once, with the systems unless it is on all."""
     systems_by_note: dict[str, list[str]] = {}
     for result, notes in zip(results, sentences, strict=True):
@@ -291,7 +297,7 @@ class LabelledMeans(NamedTuple):
     is_over_all_judged: bool
 
 
-def labelled_means(result: Summary) -> list[LabelledMeans]:
+def labelled_means(result: EvaluationResult) -> list[LabelledMeans]:
     """Return the means of a result, or two means if judged queries are missing from the run.
 
     The two are the means over all judged queries and over those that the run has; the ones that the
@@ -315,7 +321,7 @@ def labelled_means(result: Summary) -> list[LabelledMeans]:
     return both[::-1] if result.settings.missing == "skip" else both
 
 
-def shared_measures(results: Sequence[Summary]) -> list[str]:
+def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the measures that all results have, in the order of the first result."""
     return [
         measure
@@ -324,7 +330,7 @@ def shared_measures(results: Sequence[Summary]) -> list[str]:
     ]
 
 
-def shared_custom_measures(results: Sequence[Summary]) -> dict[str, ScoreScale]:
+def shared_custom_measures(results: Sequence[EvaluationResult]) -> dict[str, ScoreScale]:
     """Return {name: scale} of the custom measures that all results have.
 
     Raises:
@@ -354,7 +360,9 @@ def check_same_scale(
         raise ResultError(msg)
 
 
-def starred_label(measure: str, results: Sequence[Summary], label: str | None = None) -> str:
+def starred_label(
+    measure: str, results: Sequence[EvaluationResult], label: str | None = None
+) -> str:
     """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
 
     Args:

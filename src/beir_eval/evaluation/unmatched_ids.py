@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from beir_eval.core.arrays import Ints
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
@@ -174,52 +173,26 @@ def find_unmatched_ids(
     """
     if not counts.are_few:
         return None
-    rows = sampled_rows(matrix.num_retrieved, counts)
-    sample = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
-    return unmatched_ids_of_sample(sample, run, counts, qrels.query_ids, search_ids=search_ids)
-
-
-def sampled_rows(num_retrieved: Ints, counts: MatchCounts) -> Ints:
-    """Return the queries whose ids are compared: evenly spread, about 100,000 documents in all.
-
-    Args:
-        num_retrieved: the length of each ranking, i8[Q].
-        counts: the counts of all queries.
-    """
-    rows = np.flatnonzero(num_retrieved)
-    num_sampled = max(1, min(len(rows), _MOST_IDS * len(rows) // counts.documents))
-    return rows[np.unique(np.linspace(0, len(rows) - 1, num_sampled).astype(np.int64))]
-
-
-def unmatched_ids_of_sample(
-    sample: Qrels,
-    run: Run,
-    counts: MatchCounts,
-    query_ids: Sequence[str],
-    *,
-    search_ids: bool = True,
-) -> UnmatchedIds | None:
-    """Return what ``find_unmatched_ids`` does, from the sampled queries.
-
-    Args:
-        sample: their judgements.
-        run: a run with their rankings.
-        counts: the counts of all queries.
-        query_ids: all judged queries.
-        search_ids: whether other spellings of the ids are tried.
-    """
-    wanted: list[dict[str, float]] = []
-    listed: list[list[str]] = []
+    # Evenly spread queries, with about 100,000 documents in all.
+    ranked = np.flatnonzero(matrix.num_retrieved)
+    num_sampled = max(1, min(len(ranked), _MOST_IDS * len(ranked) // counts.documents))
+    sampled = ranked[np.unique(np.linspace(0, len(ranked) - 1, num_sampled).astype(np.int64))]
+    sample = qrels.select([qrels.query_ids[row] for row in sampled.tolist()])
+    ids_of_row: dict[int, list[str]] = {}
     for block in run.blocks(sample):
         ids = block.ids_at(np.arange(int(block.starts[-1]), dtype=np.int64))
-        wanted += [sample.grades_of_row(row) for row in block.rows.tolist()]
-        listed += [ids[begin:end] for begin, end in itertools.pairwise(block.starts.tolist())]
+        bounds = itertools.pairwise(block.starts.tolist())
+        rankings = (ids[begin:end] for begin, end in bounds)
+        ids_of_row.update(zip(block.rows.tolist(), rankings, strict=True))
+    rows = sorted(ids_of_row)  # whatever the order of the blocks
+    wanted = [sample.grades_of_row(row) for row in rows]
+    listed = [ids_of_row[row] for row in rows]
     if all(doc_id.startswith(ANSWER_PREFIXES) for ids in listed for doc_id in ids):
         return None  # a prediction that is no gold answer is an id of its own
     groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * counts.ranked < counts.judged
-    return groups.find(counts, set(query_ids) if may_be_swapped else frozenset())
+    return groups.find(counts, set(qrels.query_ids) if may_be_swapped else frozenset())
 
 
 def unmatched_ids_of_parts(

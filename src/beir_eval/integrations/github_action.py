@@ -16,16 +16,13 @@ import re
 import secrets
 import subprocess
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.core.files import FileContent, is_parquet
 from beir_eval.errors import BeirEvalError, InputError, one_line, shown
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.saved_results import load_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -188,24 +185,10 @@ def _copy_result(source: str, target: Path) -> tuple[int, str]:
         The exit code, and what to print: 2 and the error if it cannot be read.
     """
     try:
-        _load_one(Path(source)).save(target)
+        EvaluationResult.load(Path(source)).save(target)
     except (BeirEvalError, OSError) as error:
         return 2, f"error: {one_line(str(error))}\n"
     return 0, ""
-
-
-def _load_one(path: Path) -> EvaluationResult:
-    """Return the only result in a file of ``EvaluationResult.save`` or ``evaluate -o r.json``.
-
-    Raises:
-        ResultError, FileFormatError, OSError: as ``load_result``.
-    """
-    if path.is_file() and not is_parquet(path):
-        with suppress(ValueError, RecursionError):
-            content = json.loads(FileContent(path).data())
-            if isinstance(content, list) and len(content) == 1:
-                return EvaluationResult.from_content(content[0], path)
-    return load_result(path)
 
 
 def _beir_eval(*arguments: str) -> tuple[int, str]:

@@ -23,7 +23,6 @@ from beir_eval import (
     compare_slices,
     evaluate,
     evaluate_stages,
-    evaluate_stream,
     read_qrels,
     read_run,
     validate,
@@ -295,7 +294,6 @@ def _in_python():
         "slices": compare_slices(results, labels, baseline="plain"),
         "a CheckpointCurve": checkpoint_curve(steps),
         "a comparison across data sets": compare_benchmark(benchmark),
-        "a StreamedResult": evaluate_stream("qrels.tsv", "half.trec", ["nDCG@10", "MRR"]),
         "a BenchmarkResult": Benchmark(
             {"own": "qrels.tsv"},
             {"bm25": "bm25.trec", "half": "half.trec"},

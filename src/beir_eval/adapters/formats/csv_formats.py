@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import suppress
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from beir_eval.adapters.formats.text_lines import (
@@ -35,7 +36,7 @@ from beir_eval.core.run import Run
 from beir_eval.errors import FileFormatError, InputError, RunError, first_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.column_names import RowFilter, StatedColumns
@@ -56,14 +57,40 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
             columns, an id is empty, a score is not a finite number, or there is no document.
         InputError: the rows are those of several systems.
     """
-    queries, docs, scores = _read_columns(content, "score", columns)
-    if is_beir_header(first_line_of(content)[1]) and all(map(_may_be_grade, scores)):
+    [whole] = columns_of_run(content, columns, [content.text()])
+    return Run.from_columns(*whole)
+
+
+def check_header(content: FileContent, columns: StatedColumns) -> None:
+    """Raise FileFormatError unless the first lines of a run have a header with its columns."""
+    _Table(content, "score", columns, [content.text()])
+
+
+def columns_of_run(
+    content: FileContent, columns: StatedColumns, parts: Iterable[str], size: int | None = None
+) -> Iterator[tuple[list[str], list[str], list[float]]]:
+    """Yield queries, documents and scores of a run, ``size`` rows at a time.
+
+    Args:
+        content: the file, or its first lines.
+        columns: the names of columns that the caller states, and which rows count.
+        parts: the text of the file in parts of whole lines, from the first line on.
+        size: the number of rows; None for all at once.
+
+    Raises:
+        FileFormatError, InputError: as ``read_run``.
+    """
+    table = _Table(content, "score", columns, parts)
+    may_be_grades = is_beir_header(first_line_of(content)[1])
+    while (rows := table.read(size)) is not None:
+        may_be_grades = may_be_grades and all(map(_may_be_grade, rows[2]))
+        yield rows
+    if may_be_grades:
         problem = (
             f"a header such as that of BEIR's qrels, and whole numbers up to {_HIGHEST_GRADE}: "
             "these look like judgements, not like scores; read them with read_qrels"
         )
         raise FileFormatError(content.path, problem)
-    return Run.from_columns(queries, docs, scores)
 
 
 def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qrels:
@@ -77,7 +104,8 @@ def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qre
         InputError: the rows are those of several systems, or parts of the data.
         QrelsError: a document is judged twice with different grades.
     """
-    return Qrels.from_columns(*_read_columns(content, "grade", columns))
+    rows = _Table(content, "grade", columns, [content.text()]).read()
+    return Qrels.from_columns(*(rows or ()))
 
 
 def rows_with_ranks(
@@ -87,7 +115,7 @@ def rows_with_ranks(
 
     The content may be the first lines of the file: a cell that goes on behind them ends it.
     """
-    _, names, rows = _read_header(content, columns)
+    _, names, rows, _ = _read_header(content, columns, [content.text()])
     ranks = matching_names(names, RANK_NAMES)
     if len(ranks) != 1:
         return
@@ -132,52 +160,75 @@ def write_qrels(rows: Sequence[tuple[str, str, float]]) -> bytes:
     return encode_utf8("".join(["query_id,doc_id,grade\n", *lines]))
 
 
-def _read_columns(
-    content: FileContent, role: str, columns: StatedColumns
-) -> tuple[list[str], list[str], list[float]]:
-    """Return query ids, document ids and numbers.
+class _Table:
+    """The rows below a header.
 
     Args:
-        content: the file.
+        content: the file, or its first lines.
         role: what the numbers are, "score" or "grade".
-        columns: the names of columns that the caller states.
+        columns: the names of columns that the caller states, and which rows count.
+        parts: the text of the file in parts of whole lines.
 
     Raises:
         FileFormatError: as ``read_run``.
     """
-    number, names, rows = _read_header(content, columns)
-    if is_data(names):
-        raise _no_header_error(content, names)
-    roles = ("query_id", "doc_id", role)
-    try:
-        query, doc = (_index_of(names, role, columns) for role in roles[:2])
-        rest = [name for index, name in enumerate(names) if index not in (query, doc)]
-        are_relevant = (
-            role == "grade"
-            and columns.name_of(role, names) is None
-            and len(matching_names(rest, _NO_GRADES)) == len(rest)
-        )
-        value = None if are_relevant else _index_of(names, role, columns)
-    except InputError as error:
-        problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
-        raise FileFormatError(content.path, problem, line=number) from error
-    queries: list[str] = []
-    docs: list[str] = []
-    values: list[float] = []
-    for number, row in rows:
-        if len(row) != len(names):
-            problem = f"{len(row)} columns, expected {len(names)}, as in the header"
-            raise FileFormatError(content.path, problem, line=number)
-        if not row[query] or not row[doc]:
-            raise FileFormatError(content.path, "an id is empty", line=number)
-        queries.append(row[query])
-        docs.append(row[doc])
-        values.append(1.0 if value is None else read_number(content.path, number, role, row[value]))
-    if not queries:
-        raise FileFormatError(content.path, "there is no line below the header")
-    if names[query] in queries or names[doc] in docs:
-        raise _no_header_error(content, names)
-    return queries, docs, values
+
+    def __init__(
+        self, content: FileContent, role: str, columns: StatedColumns, parts: Iterable[str]
+    ) -> None:
+        """Find the columns."""
+        number, names, self._rows, self._chosen = _read_header(content, columns, parts)
+        if is_data(names):
+            raise _no_header_error(content, names)
+        roles = ("query_id", "doc_id", role)
+        try:
+            query, doc = (_index_of(names, role, columns) for role in roles[:2])
+            rest = [name for index, name in enumerate(names) if index not in (query, doc)]
+            are_relevant = (
+                role == "grade"
+                and columns.name_of(role, names) is None
+                and len(matching_names(rest, _NO_GRADES)) == len(rest)
+            )
+            value = None if are_relevant else _index_of(names, role, columns)
+        except InputError as error:
+            problem = f"{error}. The first line names the columns, such as {','.join(roles)}"
+            raise FileFormatError(content.path, problem, line=number) from error
+        self._content, self._role, self._names = content, role, names
+        self._indices, self._is_empty = (query, doc, value), True
+
+    def read(self, size: int | None = None) -> tuple[list[str], list[str], list[float]] | None:
+        """Return query ids, document ids and numbers of the next rows; None at the end.
+
+        Args:
+            size: how many rows; None for all.
+
+        Raises:
+            FileFormatError, InputError: as ``read_run``.
+        """
+        (query, doc, value), path = self._indices, self._content.path
+        queries: list[str] = []
+        docs: list[str] = []
+        values: list[float] = []
+        for number, row in islice(self._rows, size):
+            if len(row) != len(self._names):
+                problem = f"{len(row)} columns, expected {len(self._names)}, as in the header"
+                raise FileFormatError(path, problem, line=number)
+            if not row[query] or not row[doc]:
+                raise FileFormatError(path, "an id is empty", line=number)
+            queries.append(row[query])
+            docs.append(row[doc])
+            values.append(
+                1.0 if value is None else read_number(path, number, self._role, row[value])
+            )
+        self._chosen.check(are_all=False)
+        if not queries:
+            if self._is_empty:
+                raise FileFormatError(path, "there is no line below the header")
+            return None
+        self._is_empty = False
+        if self._names[query] in queries or self._names[doc] in docs:
+            raise _no_header_error(self._content, self._names)
+        return queries, docs, values
 
 
 def _no_header_error(content: FileContent, names: Sequence[str]) -> FileFormatError:
@@ -190,23 +241,31 @@ def _no_header_error(content: FileContent, names: Sequence[str]) -> FileFormatEr
 
 
 def _read_header(
-    content: FileContent, columns: StatedColumns
-) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    content: FileContent, columns: StatedColumns, parts: Iterable[str]
+) -> tuple[int, list[str], Iterator[tuple[int, list[str]]], RowFilter]:
     """Return the number of the header's line, the names of the columns, and the rows that count.
 
     After the last row, they raise InputError if they are those of several systems.
+
+    Args:
+        content: the file, or its first lines.
+        columns: the names of columns that the caller states, and which rows count.
+        parts: the text of the file in parts of whole lines.
+
+    Returns:
+        Also the filter of the rows, with the values of those that were read.
     """
     line = first_line_of(content)[1]
     delimiter = header_delimiter(line, columns) or max(
         DELIMITERS[:-1], key=lambda mark: line.count(mark.encode())
     )
-    rows = _rows(content, delimiter)
+    rows = _rows(content, delimiter, parts)
     number, header = next(rows, (1, [""]))
     names = [name.strip(ASCII_BLANKS) for name in header]
     chosen = columns.rows_of(names)
     if chosen.where or group_columns(tuple(names)):
         rows = _chosen_rows(rows, names, chosen)
-    return number, names, rows
+    return number, names, rows, chosen
 
 
 def _chosen_rows(
@@ -223,22 +282,23 @@ def _may_be_grade(number: float) -> bool:
     return number.is_integer() and 0 <= number <= _HIGHEST_GRADE
 
 
-def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(
+    content: FileContent, delimiter: str, parts: Iterable[str]
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (1-based number of its last line, cells) of the header and of every row below it.
 
     Blank lines are left out, and comments above the header.
 
     Args:
-        content: the file.
+        content: the file, or its first lines.
         delimiter: what separates the cells.
+        parts: the text of the file in parts of whole lines.
 
     Raises:
         FileFormatError: a quote has no end, or text after it.
     """
-    text = content.text()
-    check_no_zero_byte(content, text)
     num_above = first_line_of(content)[0] - 1
-    lines = io.StringIO(text.split("\n", num_above)[-1], newline="")
+    lines = chain.from_iterable(_lines_below(content, num_above, parts))
     reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
     try:
         for row in reader:
@@ -248,6 +308,17 @@ def _rows(content: FileContent, delimiter: str) -> Iterator[tuple[int, list[str]
         kind = {",": "comma", ";": "semicolon", "\t": "tab", " ": "blank"}[delimiter]
         problem = f"not {kind}-separated values: {error}"
         raise FileFormatError(content.path, problem, line=num_above + reader.line_num) from error
+
+
+def _lines_below(
+    content: FileContent, num_above: int, parts: Iterable[str]
+) -> Iterator[Iterable[str]]:
+    """Yield the lines of each part, without the first ``num_above`` lines of the file."""
+    for text in parts:
+        check_no_zero_byte(content, text)
+        *above, below = text.split("\n", num_above)
+        num_above -= len(above)
+        yield io.StringIO("" if num_above else below, newline="")
 
 
 def _index_of(names: Sequence[str], role: str, columns: StatedColumns) -> int:

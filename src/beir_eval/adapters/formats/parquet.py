@@ -40,7 +40,7 @@ def read_run(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
             those of several systems.
     """
     frame = _read(content, columns)
-    names = _names_of(frame.columns, RUN_ROLES, columns, "the run")
+    names = names_of(frame.columns, RUN_ROLES, columns, "the run")
     return Run.from_dataframe(frame, **names)
 
 
@@ -51,7 +51,7 @@ def rows_with_ranks(
     available = list(pl.read_parquet_schema(content.source()))
     ranks = matching_names(available, RANK_NAMES)
     if len(ranks) == 1:
-        names = _names_of(available, RUN_ROLES, columns, "the run")
+        names = names_of(available, RUN_ROLES, columns, "the run")
         read = [names["query_id"], ranks[0], names["score"]]
         frame = pl.read_parquet(content.source(), glob=False, columns=read, n_rows=most)
         for query, rank, score in frame.select(read).iter_rows():
@@ -69,7 +69,7 @@ def read_qrels(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Qre
             those of several systems.
     """
     frame = _read(content, columns)
-    names = _names_of(frame.columns, QRELS_ROLES, columns, "the qrels")
+    names = names_of(frame.columns, QRELS_ROLES, columns, "the qrels")
     return Qrels.from_dataframe(frame, **names)
 
 
@@ -103,7 +103,7 @@ def _read(content: FileContent, columns: StatedColumns) -> pl.DataFrame:
     return rows
 
 
-def _names_of(
+def names_of(
     available: Sequence[str], roles: Sequence[str], columns: StatedColumns, label: str
 ) -> dict[str, str]:
     """Return {role: name of its column}.

@@ -168,14 +168,14 @@ def read_later_lines(path: Path, part: LinePart, read: Callable[[FileContent], R
 
     Args:
         path: the file.
-        part: some of its lines.
+        part: some of its lines. Before those of later parts, the reader finds an empty line.
         read: the reader.
 
     Raises:
         FileFormatError: as the reader.
     """
     data, lines_before = part.data, part.first_line - 1
-    if part.begin:
+    if lines_before:
         # Only the first part of a file is searched for the signs of a binary file.
         zero = data.find(b"\0")
         if zero >= 0:
@@ -188,7 +188,7 @@ def read_later_lines(path: Path, part: LinePart, read: Callable[[FileContent], R
     except FileFormatError as error:
         if error.line is None or not lines_before:
             raise
-        raise FileFormatError(path, error.problem, line=error.line + lines_before) from error
+        raise type(error)(path, error.problem, line=error.line + lines_before) from error
 
 
 def encode_utf8(text: str) -> bytes:

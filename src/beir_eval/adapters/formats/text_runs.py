@@ -12,7 +12,7 @@ import sys
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -39,13 +39,15 @@ except ImportError:  # the base install: ``_read`` needs none of the functions t
     pl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
-    from pathlib import Path
 
     from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
     from beir_eval.core.line_parts import LinePart
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 RANK, GIVEN_RANK = "rank", "given_rank"
 #: In a run with more different tags than this, the last column is no tag.
@@ -68,7 +70,7 @@ class NotPlainError(Exception):
     """Lines that polars may not read as we do: they are read one by one."""
 
 
-class _NotRanksError(FileFormatError):
+class NotRanksError(FileFormatError):
     """The third of three columns does not hold ranks; it may hold scores."""
 
 
@@ -142,12 +144,17 @@ def read_trec(content: FileContent, columns: StatedColumns = NO_COLUMNS) -> Run:
         FileFormatError, OSError: see ``beir_eval.read_run``.
         InputError: no line has the stated tag, or the lines are those of several systems.
     """
+    check_order(content)
+    rows = columns.rows_of([TAG])
+    return _read_by_lines(content, TREC, rows) if rows.where else _read(content, TREC)
+
+
+def check_order(content: FileContent) -> None:
+    """Raise FileFormatError if the columns of the first line of a TREC run are permuted."""
     number, line = first_line_of(content)
     if line.split()[2:3] == [b"Q0"] != line.split()[1:2]:
         problem = f"the third column is Q0: the columns are permuted, expected {TREC.description}"
         raise FileFormatError(content.path, problem, line=number)
-    rows = columns.rows_of([TAG])
-    return _read_by_lines(content, TREC, rows) if rows.where else _read(content, TREC)
 
 
 def read_msmarco(content: FileContent) -> Run:
@@ -158,29 +165,50 @@ def read_msmarco(content: FileContent) -> Run:
     Raises:
         FileFormatError, OSError: see ``beir_eval.read_run``.
     """
-    number, line = first_line_of(content)
-    columns = len(line.split())
-    if columns == len(MSMARCO_SCORED.names):
-        return _read(content, MSMARCO_SCORED)
-    if columns != len(MSMARCO.names):
-        problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
-        raise FileFormatError(content.path, problem, line=number)
+    layout = layout_of(content)
+    if layout is MSMARCO_SCORED:
+        return _read(content, layout)
     try:
         return _read(content, MSMARCO)
-    except _NotRanksError as error:
+    except NotRanksError as error:
         not_ranks = error
     try:
         return _read(content, THREE_SCORED)
     except FileFormatError as error:
-        if not isinstance(error, _NotScoresError) and error.line != not_ranks.line:
-            raise
-        problem = (
-            f"the third of three columns holds neither ranks ({not_ranks.problem}) nor scores "
-            f"({error.problem}). The ranks of a query are different whole numbers from 0 or 1 on; "
-            "its scores have fractions, or never increase. Write a TREC run, or CSV with the "
-            "header query_id,doc_id,score; qrels are read with read_qrels"
-        )
-        raise FileFormatError(content.path, problem, line=not_ranks.line) from error
+        raise neither_error(not_ranks, error) from error
+
+
+def layout_of(content: FileContent) -> Layout:
+    """Return the layout of a file of format "msmarco"; three columns may also be ``THREE_SCORED``.
+
+    Raises:
+        FileFormatError: the first line has another number of columns.
+    """
+    number, line = first_line_of(content)
+    layouts = {len(layout.names): layout for layout in (MSMARCO, MSMARCO_SCORED)}
+    columns = len(line.split())
+    if columns not in layouts:
+        problem = f"{columns} columns, expected 3 or 4 (query, document, rank, and maybe a score)"
+        raise FileFormatError(content.path, problem, line=number)
+    return layouts[columns]
+
+
+def neither_error(not_ranks: NotRanksError, error: FileFormatError) -> FileFormatError:
+    """Return the error of a file of three columns.
+
+    Args:
+        not_ranks: why the third does not hold ranks.
+        error: why it cannot be read with scores.
+    """
+    if not isinstance(error, _NotScoresError) and error.line != not_ranks.line:
+        return error
+    problem = (
+        f"the third of three columns holds neither ranks ({not_ranks.problem}) nor scores "
+        f"({error.problem}). The ranks of a query are different whole numbers from 0 or 1 on; "
+        "its scores have fractions, or never increase. Write a TREC run, or CSV with the "
+        "header query_id,doc_id,score; qrels are read with read_qrels"
+    )
+    return FileFormatError(not_ranks.path, problem, line=not_ranks.line)
 
 
 def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
@@ -190,7 +218,7 @@ def rows_with_ranks(content: FileContent) -> Iterator[tuple[str, str, float]]:
     """
     _, line = first_line_of(content)
     layouts = {len(layout.names): layout for layout in (TREC, MSMARCO_SCORED)}
-    layout = layouts.get(len(line.split()), TREC if _tag_of(content) else None)
+    layout = layouts.get(len(line.split()), TREC if tag_of(content) else None)
     if layout is None:
         return
     query, rank, score = map(layout.index_of, (QUERY, GIVEN_RANK, SCORE))
@@ -207,62 +235,98 @@ def _read(content: FileContent, layout: Layout) -> Run:
             return Run.from_source(source_from_frames(frames))
         frame = pl.concat(frames)
     except NotPlainError:
-        frame = _read_lines(content, layout, _tag_of(content) if layout is TREC else ())
+        frame = _read_lines(content, layout, tag_of(content) if layout is TREC else ())
         if frame.is_empty():
-            raise _no_line_error(content, layout) from None
+            raise no_line_error(content, layout) from None
     if layout is MSMARCO_SCORED:
-        _refuse_qrels(content, frame)
+        refuse_qrels(content, frame)
     if layout.ranked_by == RANK:
-        frame = _sort_by_rank(content, frame)
+        frame = sort_by_rank(content, frame)
     if layout is THREE_SCORED:
         _check_scores(content, *(frame[name].to_list() for name in (QUERY, DOC, SCORE)))
     return Run.from_source(source_from_frames([frame]))
 
 
-def trec_frames(
-    path: Path, parts: Iterable[LinePart], head: FileContent
-) -> Iterator[tuple[LinePart, pl.DataFrame]]:
-    """Yield each part of a TREC run with its columns: query, document, score.
+def frames_of_parts(
+    head: FileContent,
+    layout: Layout,
+    parts: Iterable[LinePart],
+    where: Mapping[str, str],
+    *,
+    is_tagged: bool = False,
+) -> Iterator[tuple[LinePart, pl.DataFrame, RowFilter]]:
+    """Yield each part of a run, its rows in columns, and what its tags are.
 
     The parts are read by several threads. One with a line that polars may read otherwise is read
-    line by line, as ``read_trec`` reads the whole file then; so are all without a separator.
+    line by line, as the readers of whole files do with the whole file then.
 
     Args:
-        path: the file, for messages.
-        parts: its lines.
         head: the first lines of the file.
+        layout: the columns of its lines.
+        parts: its lines.
+        where: {``TAG``: the tag of the lines that count}; empty for all lines.
+        is_tagged: whether rows also have columns ``GIVEN_RANK`` and ``TAG``, for ``lists_twice``.
+
+    Yields:
+        The tags are only those of the parts that are read line by line: all lines of others have
+        the tag of the first line of the file.
 
     Raises:
-        FileFormatError: as ``read_trec``; the error names the line.
-        InputError: the lines of a part are those of several systems.
+        FileFormatError: as the readers of whole files; the error names the line.
     """
-    form, tag = LineForm.from_content(head, TREC), _tag_of(head)
+    tag = tag_of(head) if layout is TREC else ()
+    form = None if where or is_tagged else LineForm.from_content(head, layout)
 
-    def read(part: LinePart) -> pl.DataFrame:
+    def read(part: LinePart) -> tuple[LinePart, pl.DataFrame, RowFilter]:
+        rows = RowFilter(where)
         try:
             if form is not None:
-                return _read_plain_part(part.data, TREC, form)
+                return part, _read_plain_part(part.data, layout, form), rows
         except NotPlainError:
             pass
-        return read_later_lines(path, part, lambda content: _read_lines(content, TREC, tag))
+        lines = read_later_lines(
+            head.path, part, lambda content: _columns_of_lines(content, layout, tag, rows)
+        )
+        rows.note(TAG, lines.tags)
+        frame = _frame_of(lines, layout)
+        if is_tagged:
+            columns = {GIVEN_RANK: lines.ranks, TAG: lines.tags}
+            types = dict.fromkeys(columns, pl.String)
+            frame = frame.hstack(pl.DataFrame(columns, schema=types))
+        return part, frame, rows
 
+    yield from _in_threads(read, parts)
+
+
+def lists_twice(rows: pl.DataFrame) -> bool:
+    """Return whether lines of several tags list the same document, or rank, for a query.
+
+    Args:
+        rows: all rows of some queries, with their ranks and tags.
+    """
+    return any(
+        rows.select(QUERY, name).n_unique() < rows.select(QUERY, name, TAG).n_unique()
+        for name in (DOC, GIVEN_RANK)
+    )
+
+
+def _in_threads(read: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yield ``read(item)`` of each item in their order, with a few threads that read ahead."""
     workers = min(os.cpu_count() or 1, _MOST_WORKERS)
     with ThreadPoolExecutor(workers) as pool:
-        pending: deque[tuple[LinePart, Future[pl.DataFrame]]] = deque()
+        pending: deque[Future[Result]] = deque()
         try:
-            for part in parts:
-                pending.append((part, pool.submit(read, part)))
+            for item in items:
+                pending.append(pool.submit(read, item))
                 if len(pending) > workers:
-                    first, frame = pending.popleft()
-                    yield first, frame.result()
+                    yield pending.popleft().result()
             while pending:
-                first, frame = pending.popleft()
-                yield first, frame.result()
+                yield pending.popleft().result()
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _tag_of(content: FileContent) -> tuple[str, ...]:
+def tag_of(content: FileContent) -> tuple[str, ...]:
     """Return the words of the tag in the first line of a TREC run if it has several, else none."""
     _, line = first_line_of(content)
     return tag_of_words(split_fields(line.decode(errors="replace")))
@@ -280,29 +344,11 @@ def _read_columns(content: FileContent, layout: Layout) -> Iterator[pl.DataFrame
     form = LineForm.from_content(content, layout)
     if form is None:
         raise NotPlainError
-    workers = min(os.cpu_count() or 1, _MOST_WORKERS)
-    with ThreadPoolExecutor(workers) as pool:
-        pending: deque[Future[pl.DataFrame]] = deque()
-        try:
-            for span in content.spans(_PART_SIZE):
-                pending.append(pool.submit(_read_part, content, span, layout, form))
-                if len(pending) > workers:
-                    yield pending.popleft().result()
-            while pending:
-                yield pending.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
+    def read(span: tuple[int, int]) -> pl.DataFrame:
+        return _read_plain_part(content.part(*span), layout, form)
 
-def _read_part(
-    content: FileContent, span: tuple[int, int], layout: Layout, form: LineForm
-) -> pl.DataFrame:
-    """Return query, document, and score or rank of a part of a file.
-
-    Raises:
-        NotPlainError: a line is not exactly as expected.
-    """
-    return _read_plain_part(content.part(*span), layout, form)
+    yield from _in_threads(read, content.spans(_PART_SIZE))
 
 
 def _read_plain_part(part: bytes, layout: Layout, form: LineForm) -> pl.DataFrame:
@@ -314,25 +360,19 @@ def _read_plain_part(part: bytes, layout: Layout, form: LineForm) -> pl.DataFram
     needed = list(dict.fromkeys([QUERY, DOC, layout.ranked_by]))
     if layout is MSMARCO_SCORED:
         needed.append(GIVEN_RANK)
-    number = SCORE if SCORE in layout.names else None
-    return _ranked_columns(read_plain_columns(part, layout.names, number, form, needed), layout)
+    return _ranked_columns(_read_plain_columns(part, layout.names, form, needed), layout)
 
 
-def read_plain_columns(
-    part: bytes,
-    names: Sequence[str],
-    number: str | None,
-    form: LineForm,
-    needed: Sequence[str] | None = None,
+def _read_plain_columns(
+    part: bytes, names: Sequence[str], form: LineForm, needed: Sequence[str]
 ) -> pl.DataFrame:
-    """Return columns of whole lines that are exactly as expected.
+    """Return columns of whole lines that are exactly as expected: ``SCORE`` as f8, others as text.
 
     Args:
         part: the lines.
         names: the names of the columns.
-        number: the column of numbers, f8; the others are text.
         form: what is between the columns, and at the end of each line.
-        needed: the columns to return; None for all.
+        needed: the columns to return.
 
     Raises:
         NotPlainError: a line is not exactly as expected.
@@ -347,20 +387,19 @@ def read_plain_columns(
         part,
         separator=form.separator,
         has_header=False,
-        schema={name: pl.Float64 if name == number else pl.String for name in names},
+        schema={name: pl.Float64 if name == SCORE else pl.String for name in names},
         quote_char=None,
         truncate_ragged_lines=True,
     )
-    selected = list(names if needed is None else needed)
     try:
-        frame = scan.select(selected).collect()
+        frame = scan.select(needed).collect()
     except (
         pl.exceptions.ComputeError,  # an invalid number, text that is not UTF-8
         pl.exceptions.SchemaError,  # a first line with another number of columns
         pl.exceptions.NoDataError,
     ) as error:
         raise NotPlainError from error
-    if lines != len(frame) or any(frame[name].null_count() for name in selected):
+    if lines != len(frame) or any(frame[name].null_count() for name in needed):
         raise NotPlainError
     return frame
 
@@ -438,28 +477,55 @@ def _plain_lines(part: bytes, columns: int, form: LineForm) -> int:
     return lines
 
 
+class _LineColumns(NamedTuple):
+    """The columns of lines: queries, documents, scores or ranks; ranks and tags of a TREC run."""
+
+    queries: list[str]
+    docs: list[str]
+    values: list[float]
+    ranks: list[str]
+    tags: list[str]
+
+    def check(self, rows: RowFilter) -> None:
+        """Check what was noted of the lines of a whole file.
+
+        Raises:
+            InputError: no line has the stated tag, or the lines are those of several systems: of
+                several tags, which list the same document, or rank, for a query.
+        """
+        num_tags = len(set(self.tags))
+        if may_be_systems(num_tags) and any(
+            len(set(zip(self.queries, values, strict=True)))
+            < len(set(zip(self.queries, values, self.tags, strict=True)))
+            for values in (self.docs, self.ranks)
+        ):
+            rows.note(TAG, self.tags)
+        rows.check()
+
+
+def may_be_systems(num_tags: int) -> bool:
+    """Return whether so many different values of the last column may be the tags of systems."""
+    return 1 < num_tags <= _MOST_TAGS
+
+
 def _columns_of_lines(
-    content: FileContent,
-    layout: Layout,
-    tag: tuple[str, ...] = (),
-    rows: RowFilter | None = None,
-) -> tuple[list[str], list[str], list[float]]:
-    """Return queries, documents, and scores or ranks, read line by line.
+    content: FileContent, layout: Layout, tag: tuple[str, ...], rows: RowFilter
+) -> _LineColumns:
+    """Return the columns of lines, read line by line.
 
     Args:
         content: the file, or lines of it.
         layout: its columns.
         tag: the words of the tag that every line of a TREC run must have, if they are several.
-        rows: the lines of a TREC run that count; None for all.
+        rows: the lines of a TREC run that count.
 
     Raises:
         FileFormatError: a line has another number of columns or an invalid number; the error names
             the line.
-        InputError: no line has the stated tag, or the lines are those of several systems.
     """
-    rows = RowFilter({}) if rows is None else rows
-    tagged: list[tuple[str, str]] = []
-    lines = _chosen_lines(content, rows, tagged) if layout is TREC else _split_lines(content)
+    ranks: list[str] = []
+    tags: list[str] = []
+    lines = _chosen_lines(content, rows, ranks, tags) if layout is TREC else _split_lines(content)
     queries: list[str] = []
     docs: list[str] = []
     values: list[float] = []
@@ -489,14 +555,11 @@ def _columns_of_lines(
             values.append(_parse_rank(content, number, fields[value], layout))
         else:
             values.append(read_number(content.path, number, "score", fields[value]))
-    if _are_of_systems(queries, docs, tagged):
-        rows.note(TAG, [tag for _, tag in tagged])
-    rows.check()
-    return queries, docs, values
+    return _LineColumns(queries, docs, values, ranks, tags)
 
 
 def _chosen_lines(
-    content: FileContent, rows: RowFilter, tagged: list[tuple[str, str]]
+    content: FileContent, rows: RowFilter, ranks: list[str], tags: list[str]
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines of a TREC run that count, and add the rank and the tag of each."""
     for number, fields in _split_lines(content):
@@ -504,36 +567,31 @@ def _chosen_lines(
             tag = sys.intern(" ".join(fields[TREC.index_of(TAG) :]))
             if rows.where and not rows.keeps({TAG: tag}):
                 continue
-            tagged.append((fields[TREC.index_of(GIVEN_RANK)], tag))
+            ranks.append(fields[TREC.index_of(GIVEN_RANK)])
+            tags.append(tag)
         yield number, fields
 
 
-def _are_of_systems(
-    queries: Sequence[str], docs: Sequence[str], tagged: Sequence[tuple[str, str]]
-) -> bool:
-    """Return whether lines of several tags list the same document, or rank, for a query.
+def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...]) -> pl.DataFrame:
+    """Return the columns of a file, read line by line.
 
-    Args:
-        queries: the query of each line.
-        docs: the document.
-        tagged: the rank and the tag; none for a file that has none.
+    Raises:
+        FileFormatError: as ``_columns_of_lines``.
+        InputError: the lines are those of several systems.
     """
-    ranks, tags = zip(*tagged, strict=True) if tagged else ((), ())
-    return 1 < len(set(tags)) <= _MOST_TAGS and any(
-        len(set(zip(queries, values, strict=True)))
-        < len(set(zip(queries, values, tags, strict=True)))
-        for values in (docs, ranks)
-    )
+    rows = RowFilter({})
+    lines = _columns_of_lines(content, layout, tag, rows)
+    lines.check(rows)
+    return _frame_of(lines, layout)
 
 
-def _read_lines(content: FileContent, layout: Layout, tag: tuple[str, ...] = ()) -> pl.DataFrame:
-    """Return the columns, read line by line; raise what ``_columns_of_lines`` does."""
-    queries, docs, values = _columns_of_lines(content, layout, tag)
+def _frame_of(lines: _LineColumns, layout: Layout) -> pl.DataFrame:
+    """Return query, document, and score or rank."""
     dtype = pl.Int64 if layout.ranked_by == RANK else pl.Float64
     columns = {
-        QUERY: pl.Series(queries, dtype=pl.String),
-        DOC: pl.Series(docs, dtype=pl.String),
-        layout.ranked_by: pl.Series(values, dtype=dtype),
+        QUERY: pl.Series(lines.queries, dtype=pl.String),
+        DOC: pl.Series(lines.docs, dtype=pl.String),
+        layout.ranked_by: pl.Series(lines.values, dtype=dtype),
     }
     return pl.DataFrame(columns)
 
@@ -558,7 +616,7 @@ def _parse_rank(content: FileContent, number: int, text: str, layout: Layout) ->
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_RANK_DIGITS):
         problem = f"the rank {shown(text)} is not a whole number"
         if layout is MSMARCO:
-            raise _NotRanksError(content.path, problem, line=number)
+            raise NotRanksError(content.path, problem, line=number)
         problem += (
             "; four columns are query, document, rank and score. TREC qrels are read with "
             "read_qrels"
@@ -567,11 +625,11 @@ def _parse_rank(content: FileContent, number: int, text: str, layout: Layout) ->
     return int(text)
 
 
-def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
+def sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows sorted by rank, without the column of ranks.
 
     Raises:
-        _NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
+        NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
             or 1.
     """
     repeated = frame.filter(frame.select(QUERY, RANK).is_duplicated())
@@ -586,47 +644,70 @@ def _sort_by_rank(content: FileContent, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(RANK, maintain_order=True).drop(RANK)
 
 
-def _check_scores(
-    content: FileContent, queries: Sequence[str], docs: Sequence[str], scores: Sequence[float]
-) -> None:
-    """Check that the third of three columns can hold scores and nothing else.
+class ScoreChecks:
+    """Whether the third of three columns can hold scores and nothing else.
 
     Args:
         content: the file, for messages.
-        queries: the query of each line, in the order of the file.
-        docs: the document of each line.
-        scores: the number of each line.
-
-    Raises:
-        _NotScoresError: the whole numbers of a query increase, there is neither a fraction nor a
-            number that is less than the one before, or the numbers may be grades.
     """
-    fractional = {
-        query for query, score in zip(queries, scores, strict=True) if not score.is_integer()
-    }
-    before: dict[str, float] = {}
-    falls = False
-    for query, doc, score in zip(queries, docs, scores, strict=True):
-        last = before.get(query, score)
-        if score > last and query not in fractional:
-            problem = (
-                f"the whole numbers of query {shown(query)} rise from {last:g} to {score:g} at "
-                f"document {shown(doc)}"
-            )
-            raise _NotScoresError(content.path, problem)
-        falls |= score < last
-        before[query] = score
-    if fractional:
-        return
-    if not falls:
-        problem = "no number is a fraction, or less than the one before for its query"
-        raise _NotScoresError(content.path, problem)
-    if all(_LOWEST_GRADE <= score <= _HIGHEST_GRADE for score in scores):
-        problem = f"whole numbers up to {_HIGHEST_GRADE} that never increase may be grades"
-        raise _NotScoresError(content.path, problem)
+
+    def __init__(self, content: FileContent) -> None:
+        """Begin without a line."""
+        self._content = content
+        self._fractional: set[str] = set()
+        self._before: dict[str, float] = {}
+        # {query: the problem of its first whole number that is higher than the one before}
+        self._rises: dict[str, str] = {}
+        self._falls, self._may_be_grades = False, True
+
+    def add(self, queries: Iterable[str], docs: Iterable[str], scores: Iterable[float]) -> None:
+        """Look at lines, in the order of the file.
+
+        Args:
+            queries: the query of each line.
+            docs: the document of each line.
+            scores: the number of each line.
+        """
+        for query, doc, score in zip(queries, docs, scores, strict=True):
+            last = self._before.get(query, score)
+            if score > last and query not in self._rises:
+                self._rises[query] = (
+                    f"the whole numbers of query {shown(query)} rise from {last:g} to {score:g} at "
+                    f"document {shown(doc)}"
+                )
+            if not score.is_integer():
+                self._fractional.add(query)
+            self._falls |= score < last
+            self._may_be_grades &= _LOWEST_GRADE <= score <= _HIGHEST_GRADE
+            self._before[query] = score
+
+    def end(self) -> None:
+        """Check all lines.
+
+        Raises:
+            _NotScoresError: the whole numbers of a query increase, there is neither a fraction nor
+                a number that is less than the one before, or the numbers may be grades.
+        """
+        rises = (self._rises[query] for query in self._rises if query not in self._fractional)
+        problem = next(rises, None)
+        if problem is None and self._fractional:
+            return
+        if problem is None and not self._falls:
+            problem = "no number is a fraction, or less than the one before for its query"
+        elif problem is None and self._may_be_grades:
+            problem = f"whole numbers up to {_HIGHEST_GRADE} that never increase may be grades"
+        if problem is not None:
+            raise _NotScoresError(self._content.path, problem)
 
 
-def _refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
+def _check_scores(content: FileContent, *columns: Sequence[Any]) -> None:
+    """Check queries, documents and scores as ``ScoreChecks`` does."""
+    checks = ScoreChecks(content)
+    checks.add(*columns)
+    checks.end()
+
+
+def refuse_qrels(content: FileContent, frame: pl.DataFrame) -> None:
     """Raise FileFormatError if the second column is the iteration of TREC qrels, not a document."""
     _refuse_iterations(content, frame[DOC].unique().to_list())
 
@@ -641,19 +722,19 @@ def _refuse_iterations(content: FileContent, documents: list[str]) -> None:
         raise FileFormatError(content.path, problem)
 
 
-def _repeated_rank_error(content: FileContent, query: str, rank: int) -> _NotRanksError:
+def _repeated_rank_error(content: FileContent, query: str, rank: int) -> NotRanksError:
     """Return the error of two documents with the same rank for a query."""
     problem = f"two documents have the rank {rank} for query {shown(query)}"
-    return _NotRanksError(content.path, problem)
+    return NotRanksError(content.path, problem)
 
 
-def _first_rank_error(content: FileContent, query: str, rank: int) -> _NotRanksError:
+def _first_rank_error(content: FileContent, query: str, rank: int) -> NotRanksError:
     """Return the error of a query whose ranks do not begin at 0 or 1."""
     problem = f"the ranks of query {shown(query)} begin at {rank}, not at 0 or 1"
-    return _NotRanksError(content.path, problem)
+    return NotRanksError(content.path, problem)
 
 
-def _no_line_error(content: FileContent, layout: Layout) -> FileFormatError:
+def no_line_error(content: FileContent, layout: Layout) -> FileFormatError:
     """Return the error of a file without a line."""
     problem = f"there is no line in it; expected lines of {layout.description} columns"
     return FileFormatError(content.path, problem)
@@ -679,10 +760,12 @@ def _read_by_lines(content: FileContent, layout: Layout, rows: RowFilter | None 
     """
     if pl is None:
         _warn_of_missing_polars()
-    tag = _tag_of(content) if layout is TREC else ()
-    queries, docs, values = _columns_of_lines(content, layout, tag, rows)
+    tag, rows = tag_of(content) if layout is TREC else (), rows or RowFilter({})
+    lines = _columns_of_lines(content, layout, tag, rows)
+    lines.check(rows)
+    queries, docs, values = lines[:3]
     if not queries:
-        raise _no_line_error(content, layout)
+        raise no_line_error(content, layout)
     if layout is MSMARCO_SCORED:
         _refuse_iterations(content, list(set(docs)))
     if layout.ranked_by == RANK:
@@ -698,7 +781,7 @@ def _run_of_ranks(
     """Return a run whose documents are ordered by rank.
 
     Raises:
-        _NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
+        NotRanksError: two documents of a query have the same rank, or its ranks do not begin at 0
             or 1.
     """
     first_rank: dict[str, int] = {}

@@ -6,13 +6,18 @@ A ``RankingBlock`` is several rankings as flat arrays, with the judged documents
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from beir_eval.core.arrays import NOT_NUMBERS, read_finite_floats
+from beir_eval.core.arrays import (
+    NOT_NUMBERS,
+    concatenate_ranges,
+    read_finite_floats,
+    starts_from_lengths,
+)
 from beir_eval.errors import RunError, shown
 
 if TYPE_CHECKING:
@@ -70,6 +75,35 @@ class RankingBlock:
     copy_position: Ints = field(default_factory=_empty_ints)
     top_of: Callable[[int, int], TopDocuments] | None = None
 
+    def select(self, rankings: Ints) -> RankingBlock:
+        """Return the block of some rankings, without their copies and identical ids.
+
+        Args:
+            rankings: ascending indices into ``rows``, i8.
+        """
+        first, last = self.starts[rankings], self.starts[rankings + 1]
+        positions, starts = concatenate_ranges(first, last), starts_from_lengths(last - first)
+        new_ranking = np.full(len(self.rows), -1, dtype=np.int64)
+        new_ranking[rankings] = np.arange(len(rankings))
+        hits = np.flatnonzero(new_ranking[self.hit_ranking] >= 0)
+        ranking, position = new_ranking[self.hit_ranking[hits]], self.hit_position
+        if position is not None:
+            position = position[hits] - first[ranking] + starts[ranking]
+        return replace(
+            self,
+            rows=self.rows[rankings],
+            starts=starts,
+            scores=None if self.scores is None else self.scores[positions],
+            ids_at=lambda selected: self.ids_at(positions[selected]),
+            hit_ranking=ranking,
+            hit_judgement=self.hit_judgement[hits],
+            hit_score=None if self.hit_score is None else self.hit_score[hits],
+            hit_position=position,
+            identical=_empty_ints(),
+            copy_group=_empty_ints(),
+            copy_position=_empty_ints(),
+        )
+
     def spare_copies(self) -> Ints:
         """Return how many entries of each ranking are copies beyond one per document, i8[R]."""
         _, first = np.unique(self.copy_group, return_index=True)
@@ -87,6 +121,10 @@ class RankingBlock:
         return np.bincount(ranking, minlength=len(self.rows))
 
 
+class StartAgainError(Exception):
+    """The rankings must be read in another way: blocks that were yielded before do not count."""
+
+
 class RunSource(Protocol):
     """The interface of what a run is read from, such as dicts, columns or top-k arrays."""
 
@@ -101,7 +139,11 @@ class RunSource(Protocol):
         ...
 
     def blocks(self, qrels: Qrels) -> Iterator[RankingBlock]:
-        """Yield the rankings of the judged queries, each query in exactly one block."""
+        """Yield the rankings of the judged queries, each query in exactly one block.
+
+        Raises:
+            StartAgainError: by a run that is read in parts: ask for its blocks again.
+        """
         ...
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:

@@ -20,8 +20,8 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
 from beir_eval.core.own_code import value_text
+from beir_eval.core.progress import progress_bar
 from beir_eval.datasets.dataset import Dataset, load_dataset
-from beir_eval.display.progress import progress_bar
 from beir_eval.errors import InputError, SettingError, check_count, shown, warn_caller
 from beir_eval.integrations.haystack.components import code_of_components, is_pipeline, stores_of
 from beir_eval.integrations.haystack.fingerprint import fingerprint_of_pipeline

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from beir_eval.core.ids import distinct_ids
+from beir_eval.core.progress import progress_bar
 from beir_eval.core.run_sources.base import is_finite_number
-from beir_eval.display.progress import progress_bar
 from beir_eval.errors import (
     BeirEvalError,
     InputError,

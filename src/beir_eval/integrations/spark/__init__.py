@@ -6,8 +6,8 @@ Connect both work.
 
 Inside: ``evaluate``; ``inputs`` (checks of columns and types on the driver); ``distribution`` (how
 the rows of a query come together in one Python worker); ``worker`` (what runs there; it imports no
-Spark); ``error_texts`` (how errors get from a worker to the driver); ``summarise`` (``check`` and
-``summarise``).
+Spark); ``score_table`` (the rows that workers return); ``error_texts`` (how errors get from a
+worker to the driver); ``summarise`` (``check`` and ``summarise``).
 
 Public: ``evaluate``, ``check``, ``summarise``. They need the extra ``spark``, and each Python
 worker needs this package too.

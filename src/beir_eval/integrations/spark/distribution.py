@@ -19,7 +19,6 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import needs_extra
-from beir_eval.evaluation.score_table import REPEATED
 from beir_eval.integrations.spark.error_texts import BEGIN, END
 from beir_eval.integrations.spark.worker import DOC, IS_JUDGEMENT, NUMBER, PLACE, QUERY
 
@@ -34,7 +33,7 @@ with needs_extra("pyspark", "spark", "evaluating with Spark"):
         StructType,
     )
 
-from beir_eval.evaluation.score_table import column_types
+from beir_eval.integrations.spark.score_table import column_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -69,7 +68,7 @@ def score_table(
         method: "cogroup" or "sort"; None chooses by size.
         partitions: the number of buckets or partitions; None leaves it to the size and to Spark.
     """
-    types = {**column_types(plan["measures"]), REPEATED: int}
+    types = column_types(plan["measures"])
     schema = StructType([StructField(name, _SPARK_TYPES[kind]) for name, kind in types.items()])
     size = size_in_bytes(retrieved) if method is None or partitions is None else None
     if method is None:

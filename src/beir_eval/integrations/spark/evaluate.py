@@ -25,7 +25,6 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.records import Provenance
-from beir_eval.evaluation.score_table import FACTS_KEY, QUERY_ID, TableFacts
 from beir_eval.evaluation.suspicions.judgements import fractional_grades
 from beir_eval.integrations.spark.distribution import METHODS, score_table
 from beir_eval.integrations.spark.inputs import (
@@ -34,6 +33,7 @@ from beir_eval.integrations.spark.inputs import (
     checked_columns,
     column,
 )
+from beir_eval.integrations.spark.score_table import FACTS_KEY, QUERY_ID, TableFacts
 from beir_eval.integrations.spark.worker import DOC, NUMBER, PLACE, QUERY, Plan
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import InputError, ResultError, first_few, needs_extra
-from beir_eval.evaluation.score_table import (
+from beir_eval.integrations.spark.error_texts import worker_errors_raised
+from beir_eval.integrations.spark.inputs import check_unambiguous, column
+from beir_eval.integrations.spark.score_table import (
     FACTS_KEY,
     QUERY_ID,
-    REPEATED,
     TableFacts,
     column_types,
     result_of_table,
 )
-from beir_eval.integrations.spark.error_texts import worker_errors_raised
-from beir_eval.integrations.spark.inputs import check_unambiguous, column
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import DataFrame
@@ -107,7 +106,7 @@ def _names_of_columns(scores: DataFrame, facts: TableFacts) -> list[str]:
         ResultError: a column is missing, or several have its name.
     """
     available, label = scores.columns, f"the score table of {facts.name!r}"
-    names = [*column_types(facts.measures), REPEATED]
+    names = list(column_types(facts.measures))
     if absent := [name for name in names if name not in available]:
         msg = f"{label} lacks the columns {first_few(absent)}"
         raise ResultError(msg)

@@ -31,14 +31,14 @@ from beir_eval.errors import (
     needs_extra,
     shown,
 )
-from beir_eval.evaluation.score_table import (
+from beir_eval.integrations.spark.error_texts import as_worker_error
+from beir_eval.integrations.spark.score_table import (
     QUERY_ID,
     REPEATED,
     RETRIEVED,
     column_types,
     score_queries,
 )
-from beir_eval.integrations.spark.error_texts import as_worker_error
 from beir_eval.measures import parse_all
 
 with needs_extra("polars", "spark", "a Python worker of Spark"):
@@ -265,7 +265,7 @@ class _PartEvaluator:
         self._plan = plan
         self._measures: tuple[Measure, ...] = parse_all(plan.measures)
         self._settings = EvaluationSettings(**plan.settings)
-        self._types = {**column_types(plan.measures), REPEATED: int}
+        self._types = column_types(plan.measures)
         self.schema = pa.schema([(name, _ARROW_TYPES[kind]) for name, kind in self._types.items()])
 
     def evaluate(self, judged: pl.DataFrame, retrieved: pl.DataFrame) -> pa.RecordBatch | None:

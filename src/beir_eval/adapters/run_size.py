@@ -1,4 +1,4 @@
-"""``needs_streaming``: whether a run file is too large for an evaluation in memory.
+"""``is_too_large``: whether a run file is too large for an evaluation in memory.
 
 That depends on ``free_memory``: how much memory this process can still take.
 """
@@ -8,17 +8,21 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from beir_eval.core.files import is_packed
+from beir_eval.core.imports import import_name
 from beir_eval.errors import BeirEvalError
 
+if TYPE_CHECKING:
+    from beir_eval.core.column_names import StatedColumns
+
+#: The class of a run file that is read in parts, which needs polars.
+RUN_FILE = "beir_eval.adapters.run_parts:RunFile"
 #: A file is evaluated in memory if that takes at most this share of what is free.
 SHARE = 0.5
 #: Bytes of memory for a byte of text or a row of Parquet, as measured with rows in any order, which
 #: take most.
 _PER_BYTE, _PER_ROW = 5, 200
-#: How many times smaller packed text is.
-TIMES_PACKED = 4
 #: Bytes of memory for a byte of a file, at most: a row of Parquet may have as few as 5 bytes.
 _LARGEST = _PER_ROW // 5
 _MEMINFO = Path("/proc/meminfo")
@@ -32,30 +36,26 @@ _LIMITS = (
 )
 
 
-def needs_streaming(path: Path, format: str | None = None) -> bool:  # noqa: A002
+def is_too_large(path: Path, stated: str | None, columns: StatedColumns) -> bool:
     """Return whether an evaluation in memory would take more than half of the free memory.
 
     False for files that cannot be read in parts, and where free memory is not known.
 
     Args:
         path: a run file.
-        format: its format; None detects it.
+        stated: the name of its format; None detects it.
+        columns: what is stated about its columns.
     """
     free = free_memory()
     # Most files are small: their format need not be known.
     if free is None or not path.is_file() or _LARGEST * path.stat().st_size < SHARE * free:
         return False
-    from beir_eval.adapters.run_parts import RunFile  # noqa: PLC0415 - needs polars
-
     try:
-        run = RunFile(path, format)
-        if run.format == "parquet":
-            needed = _PER_ROW * run.num_parquet_rows()
-        else:
-            needed = run.size * _PER_BYTE * (TIMES_PACKED if is_packed(path) else 1)
+        run = import_name(RUN_FILE)(path, stated, columns)
+        rows = run.num_rows() * _PER_ROW if run.format.name == "parquet" else 0
     except (BeirEvalError, OSError):
         return False
-    return needed > SHARE * free
+    return bool((rows or run.num_bytes() * _PER_BYTE) > SHARE * free)
 
 
 def free_memory() -> int | None:

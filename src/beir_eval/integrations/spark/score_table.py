@@ -1,15 +1,14 @@
 """The score table: a row for each judged query, with its scores and what was counted for it.
 
-Parquet files and Spark DataFrames hold it. A table is made part by part, because nothing in a row
-depends on other queries: ``score_queries`` returns the columns of a part, and ``result_of_table``
-the result over all rows, equal to that of ``Evaluator.evaluate``. What belongs to the whole table
-is in its ``TableFacts``, saved as JSON.
+It is made part by part, because nothing in a row depends on other queries: ``score_queries``
+returns the columns of a part, in a worker, and ``result_of_table`` the result over all rows, on the
+driver. What belongs to the whole table is in its ``TableFacts``, JSON in the metadata of a column.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,8 +28,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_counts
+from beir_eval.evaluation.unmatched_ids import unmatched_ids_of_counts
 from beir_eval.evaluation.validation import check_measure_names, check_result
 from beir_eval.measures import parse
 
@@ -69,13 +67,9 @@ DOUBLE_PRECISION = "double_precision"
 #: The column of the hash of each query's judgements, the sum of which is the hash of all: i8,
 #: since Spark has no unsigned numbers.
 HASH = "qrels_hash"
-#: An optional column: the place of the query in the qrels, i8. Results list queries in this order;
-#: without the column, in the order of the rows.
-POSITION = "position"
-#: An optional column: how many judgements of the query are listed again with the same grade, i8.
-#: Where it is missing, ``TableFacts.repeated_judgements`` has their number.
+#: How many judgements of the query are listed again with the same grade, i8.
 REPEATED = "repeated_judgements"
-#: The key of the facts in the metadata of a file.
+#: The key of the facts in the metadata.
 FACTS_KEY = "beir_eval.score_table"
 
 
@@ -86,19 +80,8 @@ class TableFacts(Saved):
         name: the name of the system that made the run.
         measures: the canonical names of the measures, in the order of the columns.
         settings: how the run was ranked and averaged.
-        provenance: the package version, and the hashes of qrels and run if they were computed.
+        provenance: the package version.
         max_grade: the highest grade of the whole qrels; ERR depends on it.
-        duplicates_checked: whether "all" documents were compared to find duplicates, or only the
-            "judged" ones.
-        queries_not_judged: the number of queries of the run that are not judged; None if they were
-            not counted.
-        queries_without_judgements: the number of queries of the qrels without a judgement.
-        repeated_judgements: the number of judgements listed again with the same grade.
-        ids_compared: whether document ids of run and qrels were compared where few of them match.
-            If not, the counts alone decide whether ids do not match, and no reason is known.
-        unmatched_ids: what the comparison showed.
-        suspicions: signs of mistakes in the judgements and in the run, as far as they were looked
-            for.
     """
 
     WHAT: ClassVar[str] = "score table"
@@ -109,13 +92,6 @@ class TableFacts(Saved):
     settings: SavedSettings
     provenance: Provenance
     max_grade: float
-    duplicates_checked: Literal["all", "judged"] = "all"
-    queries_not_judged: int | None = None
-    queries_without_judgements: int = 0
-    repeated_judgements: int = 0
-    ids_compared: bool = False
-    unmatched_ids: UnmatchedIds | None = None
-    suspicions: tuple[Suspicion, ...] = ()
 
     @classmethod
     def from_text(cls, text: str, origin: str | Path) -> TableFacts:
@@ -216,8 +192,6 @@ def score_queries(
 def column_types(measures: Iterable[str]) -> dict[str, type]:
     """Return {column: str, float, bool or int} of a table of these measures, in their order.
 
-    The optional columns ``position`` and ``repeated_judgements`` are not among them.
-
     Args:
         measures: canonical names.
     """
@@ -229,15 +203,16 @@ def column_types(measures: Iterable[str]) -> dict[str, type]:
         RETRIEVED: bool,
         **dict.fromkeys((*COUNTS, HASH, *map(judged_in_top_column, cutoffs)), int),
         DOUBLE_PRECISION: str,
+        REPEATED: int,
     }
 
 
 def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> EvaluationResult:
     """Return the result over all rows of a score table.
 
-    It equals what ``Evaluator.evaluate`` returns for the whole qrels and run, apart from the hashes
-    in ``provenance`` and, if ids were not compared, the ids and the reason in
-    ``counted.unmatched_ids``.
+    It equals what ``Evaluator.evaluate`` returns for the whole qrels and run, apart from what
+    Spark does not look for: signs of mistakes, the reason why ids do not match, and queries of the
+    run that are not judged.
 
     Args:
         facts: what is known about the table.
@@ -280,21 +255,21 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
 
 
 class _Rows(NamedTuple):
-    """The rows of a table as arrays, in the order of the qrels if it is known.
+    """The rows of a table as arrays.
 
     Attributes:
         values: the scores, f8[M, Q].
         counts: the counts of each query.
         judged_in_top: {cutoff: judged documents in the first ``cutoff`` ranks of all queries}.
         qrels_hash: the sum of the hashes of the judgements.
-        repeated_judgements: the judgements listed again; None if the rows do not count them.
+        repeated_judgements: the number of judgements listed again.
     """
 
     values: Any
     counts: QueryCounts
     judged_in_top: dict[int, int]
     qrels_hash: int
-    repeated_judgements: int | None
+    repeated_judgements: int
 
     @classmethod
     def read(cls, facts: TableFacts, columns: Mapping[str, Any]) -> _Rows:
@@ -307,8 +282,6 @@ class _Rows(NamedTuple):
         if absent := [name for name in types if name not in columns]:
             msg = f"the score table of {facts.name!r} lacks the columns {first_few(absent)}"
             raise ResultError(msg)
-        if REPEATED in columns:
-            types[REPEATED] = int
         query_ids = list(columns[QUERY_ID])
         problem = None
         if not query_ids:
@@ -325,12 +298,6 @@ class _Rows(NamedTuple):
             for name, kind in types.items()
             if kind is not str
         }
-        if POSITION in columns:
-            position = _read_column(POSITION, columns[POSITION], int, len(query_ids))
-            if (position[1:] < position[:-1]).any():
-                order = np.argsort(position, kind="stable")
-                arrays = {name: array[order] for name, array in arrays.items()}
-                query_ids = [query_ids[row] for row in order.tolist()]
         counts = QueryCounts(
             query_ids=tuple(query_ids),
             missing=~arrays[RETRIEVED],
@@ -340,25 +307,21 @@ class _Rows(NamedTuple):
             cutoff: int(arrays[judged_in_top_column(cutoff)].sum())
             for cutoff in cutoffs_of(map(parse, facts.measures))
         }
-        repeated = int(arrays[REPEATED].sum()) if REPEATED in arrays else None
         values = np.array([arrays[name] for name in facts.measures])
-        return cls(values, counts, judged_in_top, int(arrays[HASH].sum()), repeated)
+        totals = (int(arrays[name].sum()) for name in (HASH, REPEATED))
+        return cls(values, counts, judged_in_top, *totals)
 
     def counted(self, facts: TableFacts, differences: Iterable[str]) -> Counted:
         """Return the counts over all queries; ``differences`` are of ``DOUBLE_PRECISION``."""
-        unmatched, repeated = facts.unmatched_ids, self.repeated_judgements
-        if not facts.ids_compared:
-            unmatched = unmatched_ids_of_counts(self.counts.match_counts)
         return self.counts.counted(
             facts.settings,
             self.judged_in_top,
-            queries_not_judged=facts.queries_not_judged,
-            queries_without_judgements=facts.queries_without_judgements,
-            duplicates_checked=facts.duplicates_checked,
-            repeated_judgements=facts.repeated_judgements if repeated is None else repeated,
+            queries_not_judged=None,
+            queries_without_judgements=0,
+            duplicates_checked="all",
+            repeated_judgements=self.repeated_judgements,
             max_grade=facts.max_grade,
-            unmatched_ids=unmatched,
-            suspicions=facts.suspicions,
+            unmatched_ids=unmatched_ids_of_counts(self.counts.match_counts),
             double_precision=sums_of(filter(None, map(json.loads, differences)), facts.measures),
         )
 

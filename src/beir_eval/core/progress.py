@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from beir_eval.display.tables import printable_text
+from beir_eval.errors import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ def progress_bar(
 
         def advance(steps: int = 1, description: str | None = None) -> None:
             if description is not None:
-                bar.set_description_str(printable_text(description), refresh=False)
+                bar.set_description_str(one_line(description), refresh=False)
             bar.update(steps)
 
         def refresh_until_done() -> None:

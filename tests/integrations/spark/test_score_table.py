@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from beir_eval import Qrels, Run, evaluate
 from beir_eval._version import __version__
 from beir_eval.core.ranking import AS_GIVEN, EvaluationSettings
 from beir_eval.errors import QueryMismatchError, ResultError
 from beir_eval.evaluation import Provenance
-from beir_eval.evaluation.score_table import (
+from beir_eval.integrations.spark.score_table import (
     QUERY_ID,
+    REPEATED,
     TableFacts,
     column_types,
     result_of_table,
@@ -41,16 +41,13 @@ def concatenate_columns(parts):
     }
 
 
-def facts_of(qrels, run, policy, **others):
-    not_judged = len(set(run.query_ids) - set(qrels.query_ids))
+def facts_of(qrels, policy):
     return TableFacts(
         name="run",
         measures=tuple(map(str, MEASURES)),
         settings=EvaluationSettings(**policy),
         provenance=Provenance(package_version=__version__),
         max_grade=qrels.max_grade,
-        queries_not_judged=not_judged,
-        **others,
     )
 
 
@@ -63,8 +60,16 @@ def table_in_parts(qrels, run, policy, size=1):
         part = score_queries(
             Qrels(judged), run, MEASURES, EvaluationSettings(**policy), max_grade=qrels.max_grade
         )
+        part[REPEATED] = np.zeros(len(query_ids), dtype=np.int64)  # as a worker counts them
         parts.append(part)
     return parts
+
+
+def evaluated(qrels, run, **policy):
+    """Return the result in memory, without what Spark does not count."""
+    result = evaluate(qrels, run, MEASURES, **policy)
+    counted = result.counted.model_copy(update={"queries_not_judged": None})
+    return result.model_copy(update={"counted": counted})
 
 
 def assert_same(first, second):
@@ -79,27 +84,16 @@ def assert_same(first, second):
 def test_a_table_of_parts_has_the_result_of_the_whole(case, policy):
     qrels, run = Qrels(case[0]), Run(case[1])
     parts = table_in_parts(qrels, run, policy)
-    result = result_of_table(facts_of(qrels, run, policy), concatenate_columns(parts))
-    assert_same(result, evaluate(qrels, run, MEASURES, **policy))
+    result = result_of_table(facts_of(qrels, policy), concatenate_columns(parts))
+    assert_same(result, evaluated(qrels, run, **policy))
 
 
 @given(qrels_and_rows(), policies)
 def test_copies_of_documents_are_counted_query_by_query(case, policy):
     qrels, run = Qrels(case[0]), Run.from_columns(*zip(*case[1], strict=True))
     parts = table_in_parts(qrels, run, policy)
-    result = result_of_table(facts_of(qrels, run, policy), concatenate_columns(parts))
-    assert_same(result, evaluate(qrels, run, MEASURES, **policy))
-
-
-@given(qrels_and_run(), st.randoms())
-def test_rows_with_a_position_are_in_the_order_of_the_qrels(case, random):
-    qrels, run = Qrels(case[0]), Run(case[1])
-    parts = table_in_parts(qrels, run, {})
-    for position, part in enumerate(parts):
-        part["position"] = np.array([position])
-    random.shuffle(parts)
-    result = result_of_table(facts_of(qrels, run, {}), concatenate_columns(parts))
-    assert_same(result, evaluate(qrels, run, MEASURES))
+    result = result_of_table(facts_of(qrels, policy), concatenate_columns(parts))
+    assert_same(result, evaluated(qrels, run, **policy))
 
 
 def test_the_columns_have_the_names_and_types_that_are_announced():
@@ -144,12 +138,12 @@ def test_lists_with_none_are_read_as_arrays_with_nan():
         name: [None if str(value) == "nan" else value for value in np.asarray(column).tolist()]
         for name, column in columns.items()
     }
-    facts = facts_of(qrels, run, {"no_relevant": "skip"})
+    facts = facts_of(qrels, {"no_relevant": "skip"})
     assert_same(result_of_table(facts, as_lists), result_of_table(facts, columns))
 
 
 def test_facts_are_saved_as_json():
-    facts = facts_of(Qrels(QRELS), Run(RUN), {"ties": "trec_eval10"})
+    facts = facts_of(Qrels(QRELS), {"ties": "trec_eval10"})
     assert TableFacts.from_content(json.loads(facts.model_dump_json()), "table.parquet") == facts
 
 
@@ -157,10 +151,10 @@ def test_the_policy_error_refuses_a_table_that_lacks_judged_queries():
     qrels, run = Qrels(QRELS), Run(RUN)
     columns = concatenate_columns(table_in_parts(qrels, run, {}))
     with pytest.raises(QueryMismatchError, match=r"1 of 3 judged queries are missing .* 'q3'"):
-        result_of_table(facts_of(qrels, run, {"missing": "error"}), columns)
+        result_of_table(facts_of(qrels, {"missing": "error"}), columns)
     columns["retrieved"][:] = False
     with pytest.raises(QueryMismatchError, match="no query in common"):
-        result_of_table(facts_of(qrels, run, {}), columns)
+        result_of_table(facts_of(qrels, {}), columns)
 
 
 @pytest.mark.parametrize(
@@ -182,15 +176,13 @@ def test_a_damaged_table_is_refused(change, message):
     columns = {**concatenate_columns(table_in_parts(qrels, run, {})), **change}
     columns = {name: column for name, column in columns.items() if column is not None}
     with pytest.raises(ResultError, match=message):
-        result_of_table(facts_of(qrels, run, {}), columns)
+        result_of_table(facts_of(qrels, {}), columns)
 
 
 def test_counts_alone_show_that_ids_do_not_match_but_give_no_reason():
     qrels = Qrels({f"q{number}": {f"D{number}": 1} for number in range(9)})
     run = Run({f"q{number}": {f"d{number}": 1.0} for number in range(9)})
     columns = concatenate_columns(table_in_parts(qrels, run, {}))
-    result = result_of_table(facts_of(qrels, run, {}), columns)
+    result = result_of_table(facts_of(qrels, {}), columns)
     unmatched = result.counted.unmatched_ids
     assert (unmatched.cause, unmatched.reason, unmatched.run_ids) == (None, "", ())
-    compared = facts_of(qrels, run, {}, ids_compared=True)
-    assert result_of_table(compared, columns).counted.unmatched_ids is None
