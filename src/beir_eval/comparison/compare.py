@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.coverage import (
     coverage_of,
@@ -14,7 +16,7 @@ from beir_eval.comparison.coverage import (
 )
 from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.comparison.records import ComparisonSettings, TieRange
 from beir_eval.comparison.result import Comparison, with_runs
 from beir_eval.comparison.sampling import (
     checked_clusters,
@@ -23,9 +25,8 @@ from beir_eval.comparison.sampling import (
     number_of_candidates,
     other_candidates,
 )
-from beir_eval.comparison.ties import tie_ranges
 from beir_eval.comparison.to_judge import ComparedRuns
-from beir_eval.core.arrays import is_iterable
+from beir_eval.core.arrays import exact_sum, is_iterable
 from beir_eval.errors import (
     InputError,
     ResultError,
@@ -36,11 +37,12 @@ from beir_eval.errors import (
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.evaluation.notes import convention_sentences
+from beir_eval.evaluation.query_scores import scores_at_tie_extremes
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures import parse_all, with_rel
+from beir_eval.measures import parse, parse_all, with_rel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
     from beir_eval.core.run import Run
@@ -547,3 +549,45 @@ def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult
     except InputError as error:
         error.args = (f"{name}: {error}",)
         raise
+
+
+def tie_ranges(
+    compared: ComparedRuns, results: Mapping[str, Sequence[EvaluationResult]]
+) -> Iterator[TieRange]:
+    """Yield the ranges of the means of the systems whose mean depends on the order of equal scores.
+
+    They are those of ``Evaluator.tie_ranges`` over the queries compared, means over repeats.
+
+    Args:
+        compared: the runs of the comparison.
+        results: the results of each system.
+    """
+    decisions = compared.decisions
+    measures = [measure for measure in map(parse, decisions.measures) if measure.has_tie_extremes]
+    tied = [system for system in decisions.systems if any(map(_has_ties, results[system]))]
+    if not measures or not tied:
+        return
+    qrels = compared.qrels.select(decisions.query_ids)
+    ends = {
+        system: np.mean(
+            [
+                scores_at_tie_extremes(qrels, run, measures, compared.settings)
+                for run in compared.runs[system]
+            ],
+            axis=0,
+        )
+        for system in tied
+    }
+    for index, name in enumerate(map(str, measures)):
+        is_compared = ~np.isnan(decisions.scores[name].array).any(axis=0)
+        for system, (last, first) in ends.items():
+            low, high = (
+                exact_sum(scores[index][is_compared]) / int(is_compared.sum())
+                for scores in (last, first)
+            )
+            if low < high:
+                yield TieRange(measure=name, system=system, low=low, high=high)
+
+
+def _has_ties(result: EvaluationResult) -> bool:
+    return result.counted is not None and result.counted.tied_documents > 0

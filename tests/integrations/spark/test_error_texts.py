@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from beir_eval import errors
-from beir_eval.integrations.spark.error_texts import (
+from beir_eval.integrations.spark.worker import (
     BEGIN,
     END,
     as_worker_error,

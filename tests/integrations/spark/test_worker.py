@@ -14,7 +14,6 @@ from beir_eval.core.qrels import hash_text  # noqa: E402
 from beir_eval.core.relevance_matrix import relate  # noqa: E402
 from beir_eval.errors import BeirEvalError  # noqa: E402
 from beir_eval.integrations.spark import worker  # noqa: E402
-from beir_eval.integrations.spark.error_texts import decoded  # noqa: E402
 from beir_eval.integrations.spark.worker import (  # noqa: E402
     DOC,
     IS_JUDGEMENT,
@@ -23,6 +22,7 @@ from beir_eval.integrations.spark.worker import (  # noqa: E402
     QUERY,
     Plan,
     complete_queries,
+    decoded,
     evaluate_batches,
     evaluate_buckets,
 )

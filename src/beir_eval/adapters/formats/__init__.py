@@ -5,10 +5,9 @@ all use these tables. To add a format, change two files: this one (a row, and th
 below), and the module with its reader, and with its writer if it has one. CONTRIBUTING.md has an
 example.
 
-Inside: the readers and writers, which are imported for files of their format only (``text_runs``
-and ``trec_run_writer``, ``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and
-``text_lines``, which detection and these modules share. Nothing is public: ``read_run`` and the
-like choose the format.
+Inside: the readers and writers, which are imported for files of their format only (``text_runs``,
+``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and ``text_lines``, which detection
+and these modules share. Nothing is public: ``read_run`` and the like choose the format.
 """
 
 from __future__ import annotations
@@ -287,7 +286,7 @@ RUN_FORMATS = FormatTable(
             _is_trec_run,
             (".trec", ".run", ".txt", ".res"),
             "text_runs:read_trec",
-            "trec_run_writer:write_trec",
+            "text_runs:write_trec",
             _TREC_ENDINGS,
             check_id=trec_word,
             has_tag=True,

@@ -5,9 +5,9 @@
 Connect both work.
 
 Inside: ``evaluate``; ``inputs`` (checks of columns and types on the driver); ``distribution`` (how
-the rows of a query come together in one Python worker); ``worker`` (what runs there; it imports no
-Spark); ``score_table`` (the rows that workers return); ``error_texts`` (how errors get from a
-worker to the driver); ``summarise`` (``check`` and ``summarise``).
+the rows of a query come together in one Python worker); ``worker`` (what runs there, and how
+its errors get to the driver; it imports no Spark); ``score_table`` (the rows that workers return);
+``summarise`` (``check`` and ``summarise``).
 
 Public: ``evaluate``, ``check``, ``summarise``. They need the extra ``spark``, and each Python
 worker needs this package too.

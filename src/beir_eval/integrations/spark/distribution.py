@@ -19,8 +19,7 @@ from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import needs_extra
-from beir_eval.integrations.spark.error_texts import BEGIN, END
-from beir_eval.integrations.spark.worker import DOC, IS_JUDGEMENT, NUMBER, PLACE, QUERY
+from beir_eval.integrations.spark.worker import BEGIN, DOC, END, IS_JUDGEMENT, NUMBER, PLACE, QUERY
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import functions as F  # noqa: N812 - its usual name

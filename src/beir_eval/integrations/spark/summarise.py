@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.errors import InputError, ResultError, first_few, needs_extra
-from beir_eval.integrations.spark.error_texts import worker_errors_raised
 from beir_eval.integrations.spark.inputs import check_unambiguous, column
 from beir_eval.integrations.spark.score_table import (
     FACTS_KEY,
@@ -14,6 +13,7 @@ from beir_eval.integrations.spark.score_table import (
     column_types,
     result_of_table,
 )
+from beir_eval.integrations.spark.worker import worker_errors_raised
 
 with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import DataFrame

@@ -9,6 +9,7 @@ Nothing here imports Spark.
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval import errors
 from beir_eval._version import __version__
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.ranking import EvaluationSettings
@@ -31,7 +33,6 @@ from beir_eval.errors import (
     needs_extra,
     shown,
 )
-from beir_eval.integrations.spark.error_texts import as_worker_error
 from beir_eval.integrations.spark.score_table import (
     QUERY_ID,
     REPEATED,
@@ -397,3 +398,66 @@ def _repeated_judgements(judged: pl.DataFrame, qrels: Qrels) -> Any:
         return np.zeros(len(qrels), dtype=np.int64)
     row = qrels.find_rows(judged[QUERY].to_list())
     return np.bincount(row, minlength=len(qrels)) - np.diff(qrels.starts)
+
+
+#: What surrounds the class and the message of an error, as a JSON list.
+BEGIN, END = "BEIR_EVAL_ERROR:", ":BEIR_EVAL_END"
+
+_DECODER = json.JSONDecoder()
+
+
+def as_worker_error(error: errors.BeirEvalError) -> RuntimeError:
+    """Return what a worker raises, so that ``decoded`` finds class and message in Spark's error."""
+    content = json.dumps([type(error).__name__, str(error)], ensure_ascii=False)
+    return RuntimeError(f"{BEGIN}{content}{END}")
+
+
+def decoded(text: str) -> errors.BeirEvalError | None:
+    """Return the error that a worker raised, from the text of Spark's error; None if there is none.
+
+    >>> decoded(f"PythonException: {as_worker_error(errors.RunError('an id is null'))} SQLSTATE")
+    RunError('an id is null')
+    """
+    position = text.find(BEGIN)
+    while position >= 0:
+        try:
+            # JSON knows where it ends: ids in the message may contain BEGIN or END.
+            (name, message), _ = _DECODER.raw_decode(text, position + len(BEGIN))
+        except (TypeError, ValueError):  # shortened on the way, or not ours
+            position = text.find(BEGIN, position + 1)
+        else:
+            return _error_of(name, message)
+    return None
+
+
+def _error_of(name: str, message: str) -> errors.BeirEvalError:
+    """Return an error with this message.
+
+    Args:
+        name: the name of its class.
+        message: its text.
+    """
+    if name == "MissingExtraError":
+        missing = errors.MissingExtraError("beir_eval", "spark", "a worker")
+        missing.args, missing.msg = (message,), message
+        return missing
+    error_class = getattr(errors, name, None)
+    if isinstance(error_class, type) and issubclass(error_class, errors.BeirEvalError):
+        return error_class(message)
+    return errors.InputError(message)
+
+
+@contextmanager
+def worker_errors_raised() -> Iterator[None]:
+    """Raise the ``BeirEvalError`` of a worker in place of Spark's error in the ``with`` block.
+
+    Raises:
+        BeirEvalError: a worker raised it; Spark's error is its cause.
+    """
+    try:
+        yield
+    except Exception as spark_error:  # classic and Connect have a class each
+        error = decoded(str(spark_error))
+        if error is None:
+            raise
+        raise error from spark_error
