@@ -177,15 +177,11 @@ def test_reused_runs_are_said_with_their_file_and_time(tmp_path):
 def test_a_system_whose_code_has_changed_is_run_again(tmp_path, monkeypatch):
     folder = small_dataset(tmp_path / "data", "one", 5)
     module = tmp_path / "my_search.py"
-    module.write_text(
-        "import helper\ndef search(queries, corpus):\n    return helper.run(queries)\n"
-    )
     monkeypatch.syspath_prepend(tmp_path)
     for size in (1, 2):
-        helper = f"def run(queries):\n    return {{q: {{'d1': {size}.0}} for q in queries}}\n"
-        (tmp_path / "helper.py").write_text(helper)
-        for name in ("my_search", "helper"):
-            sys.modules.pop(name, None)
+        answer = f"{{q: {{'d1': {size}.0}} for q in queries}}"
+        module.write_text(f"def search(queries, corpus):\n    return {answer}\n")
+        sys.modules.pop("my_search", None)
         importlib.invalidate_caches()
         search = importlib.import_module("my_search").search
         result = Benchmark(folder, {"s": search}, folder=tmp_path / "out", measures="MRR").run()

@@ -66,8 +66,9 @@ class Benchmark:
             Saved runs and results are used again only for the same system. A run file is identified
             by its content; another system by its attribute ``fingerprint`` (a text, for example of
             the checkpoint, or a function that returns one), else by its name here, the name of its
-            class or function, and its code with the own modules that it imports. What a reused run
-            is read from, and when it was saved, is a warning of its result.
+            class or function, and the file that defines it, but not the modules that this file
+            imports. What a reused run is read from, and when it was saved, is a warning of its
+            result.
         measures: a measure or a list of measures, each a name in any spelling that ``parse`` reads
             or a ``Measure``; by default nDCG, MAP, Recall, R_cap, Precision and MRR at 1, 3, 5, 10,
             100 and 1,000.

@@ -6,8 +6,8 @@ duplicates) and ``rank_counting`` (ranks without sorting); ``number_lookup`` (fi
 rankings); ``relevance_matrix``. Shared with the other packages: ``arrays`` (grouped arrays),
 ``ids``, ``column_names``, ``dataframes``, ``files`` (paths and reading, and the kind of a file for
 messages), ``atomic_writes`` (and locks), ``saved`` (records in JSON files), ``imports`` (lazy
-imports), ``line_parts`` (text read in parts), ``progress`` (the progress bar), ``own_code`` (hashes
-of the user's modules). This package contains no measure and no file format of another tool.
+imports), ``line_parts`` (text read in parts), ``progress`` (the progress bar), ``own_code`` (what
+identifies a retriever). This package contains no measure and no file format of another tool.
 
 Public: ``Qrels``, ``Run``, ``EvaluationSettings``, ``RelevanceMatrix``, ``RunSummary``, ``relate``.
 """

@@ -1,28 +1,28 @@
-"""The code behind a retriever: hashes of the user's own modules, and versions of packages.
+"""What identifies a retriever: what it holds, the files of own code that it comes from, versions.
 
-Code that was installed into ``site-packages`` is known by the version of its package. Any other
-code is the user's *own*, for a folder or an editable install has no version that moves: it is known
-by the SHA-256 of its modules, and of the own modules that these import, also inside functions. A
-class or function of a notebook or script (``__main__``) is known by its source and by that of the
-functions, classes and values of ``__main__`` that it uses, not by the whole file.
+Saved answers are reused if these are equal. Code that was installed into ``site-packages`` is known
+by the version of its package. Any other code is the user's *own*: a class or function is known by
+the SHA-256 of the file that defines it; one of a notebook or script (``__main__``) by its own
+source, for the other cells or lines may change.
 
-Not known by it: data files that code reads, C extensions, environment variables, models by name on
-a hub, services; and modules that are imported by a computed name.
+Not known are the modules that own code imports, data files, environment variables, and models and
+services elsewhere. They are left to the queries that are run again.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import hashlib
-import importlib.machinery
 import importlib.metadata
 import inspect
+import json
+import re
 import site
 import sys
 import sysconfig
 import types
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,10 +34,18 @@ if TYPE_CHECKING:
 _MAIN = "__main__"
 #: This package is known by its version, also in an editable install.
 _OUR_PACKAGES = ("beir_eval", "haystack_integrations.components.evaluators.beir_eval")
-_INSTALLED_FOLDERS = frozenset({"site-packages", "dist-packages"})
-#: Values inside values are read down to this depth.
-_MAX_DEPTH = 6
 _PLAIN_TYPES = (str, bytes, int, float, complex, bool, type(None))
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
+#: How many levels of values are read. The attributes of an object count as 3 levels, so that the
+#: connections and caches deep inside the client of a service are not read.
+_DEPTH, _OBJECT_LEVELS = 9, 3
+#: Longer lists and dicts are the content of an index, not settings.
+_MOST_ITEMS = 1_000
+#: Names of secrets, but not those of settings such as ``id_key`` and ``max_tokens``.
+_SECRET = re.compile(r"(api|access)_?key|token$|secret|password", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+#: What differs in every process.
+_RANDOM = re.compile(rf" at 0x[0-9a-f]+|{_UUID.pattern}", re.IGNORECASE)
 
 
 class Code(NamedTuple):
@@ -58,106 +66,39 @@ def code_of(objects: Iterable[Any]) -> Code:
     Args:
         objects: instances, classes and functions, such as the components of a pipeline.
     """
-    reader = _CodeReader()
-    for item in objects:
-        reader.add_object(item)
-    return Code(dict(sorted(reader.own.items())), dict(sorted(reader.packages.items())))
+    own: dict[str, str] = {}
+    packages: dict[str, str] = {}
+    definitions = {
+        part
+        for item in objects
+        for value in objects_in(item, _OBJECT_LEVELS - 1)  # functions are opened, objects are not
+        for part in _definitions_of(value)
+    }
+    for part in definitions:
+        module = part.__module__ or ""
+        file = getattr(sys.modules.get(module), "__file__", None)
+        if module == _MAIN:
+            own[f"{_MAIN}.{part.__qualname__}"] = sha256_of(_source_of(part))
+        elif any(module == ours or module.startswith(f"{ours}.") for ours in _OUR_PACKAGES):
+            packages["beir-eval"] = importlib.metadata.version("beir-eval")
+        elif file is not None and _is_installed(path := Path(file).resolve()):
+            for package in _packages_of().get(module.partition(".")[0], ()):
+                packages[package] = importlib.metadata.version(package)
+        elif file is not None and module not in own:
+            own[module] = file_sha256(path) if path.is_file() else ""
+    return Code(dict(sorted(own.items())), dict(sorted(packages.items())))
 
 
-class _CodeReader:
-    """Collects the code of classes, functions and modules.
-
-    Attributes:
-        own: as of ``Code``.
-        packages: likewise.
-    """
-
-    def __init__(self) -> None:
-        self.own: dict[str, str] = {}
-        self.packages: dict[str, str] = {}
-        self._seen_modules: set[str] = set()
-        self._seen_in_main: set[int] = set()
-
-    def add_object(self, item: Any) -> None:
-        """Add a class or function, or the class of an instance; of a partial its function too."""
-        if isinstance(item, functools.partial):
-            self.add_object(item.func)
-            for argument in (*item.args, *item.keywords.values()):
-                if callable(argument):
-                    self.add_object(argument)
-        elif isinstance(item, types.MethodType):
-            self.add_object(item.__func__)
-            self.add(type(item.__self__))
-        elif isinstance(item, (type, types.FunctionType)):
-            self.add(item)
-        else:
-            self.add(type(item))
-        wrapped = getattr(item, "__wrapped__", None)  # of a decorator such as lru_cache
-        if callable(wrapped):
-            self.add_object(wrapped)
-
-    def add(self, item: Any) -> None:
-        """Add a class or a function, with the classes that a class is derived from."""
-        for part in inspect.getmro(item) if isinstance(item, type) else (item,):
-            name = getattr(part, "__module__", None) or ""
-            if name == _MAIN:
-                self._add_of_main(part)
-            else:
-                self._add_module(name)
-
-    def _add_module(self, name: str) -> None:
-        """Add a module that is, or can be, imported under this name, and what it imports."""
-        if name in self._seen_modules or name == _MAIN:
-            return
-        self._seen_modules.add(name)
-        if any(name == ours or name.startswith(f"{ours}.") for ours in _OUR_PACKAGES):
-            self.packages["beir-eval"] = importlib.metadata.version("beir-eval")
-            return
-        source = _source_of(name)
-        if source is None:
-            return
-        if _is_installed(source.path):
-            self._add_package(name)
-            return
-        self.own[name] = file_sha256(source.path) if source.path.is_file() else ""
-        for imported in _imported_names(source):
-            self._add_module(imported)
-
-    def _add_package(self, module_name: str) -> None:
-        top = module_name.partition(".")[0]
-        for distribution in _distributions_of().get(top, ()):
-            if distribution not in self.packages:
-                self.packages[distribution] = importlib.metadata.version(distribution)
-
-    def _add_of_main(self, item: Any) -> None:
-        """Add a class or function of ``__main__``, and what it uses of ``__main__``."""
-        if id(item) in self._seen_in_main:
-            return
-        self._seen_in_main.add(id(item))
-        name = getattr(item, "__qualname__", type(item).__qualname__)
-        codes = list(_codes_of(item))
-        try:
-            text = inspect.getsource(item)
-        except (OSError, TypeError):  # typed into the interpreter
-            text = "\n".join(map(bytecode_text, codes))
-            name = f"{name} (bytecode of Python {sys.version_info[0]}.{sys.version_info[1]})"
-        values: dict[str, str] = {}
-        variables = vars(sys.modules[_MAIN])
-        for used in sorted({used for code in codes for used in _names_in(code)}):
-            value = variables.get(used)
-            if isinstance(value, types.ModuleType):
-                self._add_module(value.__name__)
-            elif callable(value):
-                self.add_object(value)
-            elif used in variables:
-                values[used] = value_text(value)
-        digest = hashlib.sha256(f"{text}\0{values}".encode(errors="surrogatepass"))
-        self.own[f"{_MAIN}.{name}"] = digest.hexdigest()
+def _definitions_of(value: Any) -> tuple[Any, ...]:
+    """Return a function, or the class of an object with those that it is derived from."""
+    if isinstance(value, types.FunctionType):
+        return (value,)
+    return inspect.getmro(value if isinstance(value, type) else type(value))
 
 
 def _is_installed(path: Path) -> bool:
     """Return whether a file is of Python's own modules or of an installed package."""
-    if not _INSTALLED_FOLDERS.isdisjoint(path.parts):
+    if not {"site-packages", "dist-packages"}.isdisjoint(path.parts):
         return True
     return any(path.is_relative_to(folder) for folder in _library_folders())
 
@@ -170,121 +111,133 @@ def _library_folders() -> tuple[Path, ...]:
 
 
 @functools.cache
-def _distributions_of() -> dict[str, list[str]]:
+def _packages_of() -> Mapping[str, list[str]]:
     """Return {top-level module: the packages that install it}; this takes 0.3 seconds."""
-    return dict(importlib.metadata.packages_distributions())
+    return importlib.metadata.packages_distributions()
 
 
-class _Source(NamedTuple):
-    """The file of a module.
+def sha256_of(*values: Any) -> str:
+    """Return the SHA-256 of what values hold."""
+    text = "\n".join(map(text_of, values))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
-    Attributes:
-        path: the file.
-        package: the package that relative imports in it begin from.
+
+def text_of(value: Any) -> str:
+    """Return what a value holds as text: plain values, arrays, functions, attributes of objects.
+
+    Of a function these are its source, its defaults, and the variables of the function around it;
+    lists and dicts there may be caches, and are left out. Of a component of Haystack they are what
+    ``to_dict`` returns, if it can. Secrets, addresses and random ids are left out.
     """
-
-    path: Path
-    package: str
+    return _RANDOM.sub("", _text_of(value, _DEPTH))
 
 
-def _source_of(name: str) -> _Source | None:
-    """Return the file of a module, imported or not; None if there is none. Nothing is imported."""
-    module = sys.modules.get(name)
-    if module is not None:
-        file, is_package = getattr(module, "__file__", None), hasattr(module, "__path__")
-    else:
-        spec = _find_spec(name)
-        if spec is None or not spec.has_location:
-            return None
-        file, is_package = spec.origin, spec.submodule_search_locations is not None
-    if file is None:
-        return None  # of the interpreter, or a folder without __init__.py
-    return _Source(Path(file).resolve(), name if is_package else name.rpartition(".")[0])
+def _text_of(value: Any, depth: int) -> str:
+    if isinstance(value, _PLAIN_TYPES):
+        return repr(value)
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    if isinstance(value, (type, types.ModuleType)):
+        return f"{name} {value.__name__}"
+    if hasattr(value, "shape"):
+        content = hashlib.sha256(value.tobytes()).hexdigest() if hasattr(value, "tobytes") else ""
+        return f"{name} {value.shape} {content}"
+    # A callable object inside another one may be a model, whose attributes change while it is used.
+    is_model = depth <= _DEPTH - _OBJECT_LEVELS and callable(value)
+    if depth <= 0 or (is_model and not isinstance(value, _FUNCTIONS)):
+        return name
+    levels, parts = _parts_of(value)
+    texts = [f"{key}: {_text_of(part, depth - levels)}" for key, part in sorted(parts.items())]
+    return f"{name}({', '.join(texts)})"
 
 
-def _find_spec(name: str) -> importlib.machinery.ModuleSpec | None:
-    """Return where a module would be imported from, without importing its packages."""
-    parent = name.rpartition(".")[0]
-    folders = None
-    if parent:
-        folders = getattr(sys.modules.get(parent), "__path__", None)
-        if folders is None:
-            parent_spec = None if parent in sys.modules else _find_spec(parent)
-            folders = parent_spec and parent_spec.submodule_search_locations
-        if folders is None:
-            return None
-    return importlib.machinery.PathFinder.find_spec(name, folders)
-
-
-def _imported_names(source: _Source) -> Iterator[str]:
-    """Yield the names in all imports of a module; some may be no modules."""
-    try:
-        tree = ast.parse(source.path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return  # compiled, or changed since it was imported
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = _absolute_name(source.package, node.level, node.module)
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
-
-
-def _absolute_name(package: str, level: int, module: str | None) -> str:
-    """Return the name of the module in ``from ..module import x`` inside a package."""
-    if not level:
-        return module or ""
-    parts = package.split(".")
-    parents = parts[: len(parts) - level + 1]
-    return ".".join([*parents, *([module] if module else [])])
-
-
-def _codes_of(item: Any) -> Iterator[types.CodeType]:
-    """Yield the code objects of a function, or of the methods of a class."""
-    members = vars(item).values() if isinstance(item, type) else (item,)
-    for member in members:
-        function = getattr(member, "__func__", getattr(member, "fget", member))
-        function = inspect.unwrap(function) if callable(function) else function
-        code = getattr(function, "__code__", None)
-        if code is not None:
-            yield code
-
-
-def _names_in(code: types.CodeType) -> Iterator[str]:
-    """Yield the global names in a code object and in the functions inside it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names_in(constant)
-
-
-def value_text(value: Any, depth: int = 0) -> str:
-    """Return a value as text: plain values, the items of containers, and the bytes of an array.
+def objects_in(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
+    """Yield the functions and objects of which a value consists, itself included.
 
     Args:
         value: the value.
-        depth: how deep inside other values it is.
+        depth: how many levels are read.
     """
     if isinstance(value, _PLAIN_TYPES):
-        return repr(value)
-    if depth < _MAX_DEPTH and isinstance(value, Mapping):
-        pairs = [
-            f"{value_text(k, depth + 1)}: {value_text(v, depth + 1)}" for k, v in value.items()
-        ]
-        return f"{{{', '.join(pairs)}}}"
-    if depth < _MAX_DEPTH and isinstance(value, (list, tuple, set, frozenset)):
-        texts = [value_text(item, depth + 1) for item in value]
-        return f"[{', '.join(sorted(texts) if isinstance(value, (set, frozenset)) else texts)}]"
-    if hasattr(value, "tobytes") and hasattr(value, "shape"):
-        return f"{value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
-    return type(value).__qualname__
+        return
+    yield value
+    if depth <= 0 or isinstance(value, (type, types.ModuleType)) or hasattr(value, "shape"):
+        return
+    levels, parts = _parts_of(value)
+    if levels <= depth:
+        for part in parts.values():
+            yield from objects_in(part, depth - levels)
 
 
-def bytecode_text(code: types.CodeType) -> str:
+def _parts_of(value: Any) -> tuple[int, dict[str, Any]]:
+    """Return as how many levels the parts of a value count, and {name: part}."""
+    attributes = getattr(value, "__dict__", {})
+    levels, parts = 1, {}
+    if isinstance(value, Mapping):
+        # Random ids are those of nodes or of traces, of which LlamaIndex has more with each query.
+        named = ((str(key), item) for key, item in value.items() if not _UUID.fullmatch(str(key)))
+        parts = _settings(dict(islice(named, _MOST_ITEMS + 1)))
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        items = islice(value, _MOST_ITEMS + 1)
+        ordered = sorted(items, key=repr) if isinstance(value, (set, frozenset)) else items
+        parts = _settings({str(index): item for index, item in enumerate(ordered)})
+    elif isinstance(value, functools.partial):
+        parts = {"function": value.func, "args": value.args, "keywords": value.keywords}
+    elif isinstance(value, types.MethodType):
+        parts = {"function": value.__func__, "object": value.__self__}
+    elif isinstance(value, types.FunctionType):
+        levels = _OBJECT_LEVELS
+        around = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+        held = {name: cell.cell_contents for name, cell in around}
+        parts = {name: item for name, item in held.items() if not isinstance(item, (list, dict))}
+        parts |= {"source": _source_of(value), "defaults": value.__defaults__}
+        parts |= {"keywords": value.__kwdefaults__}
+    elif callable(attributes.get("__wrapped__")):  # of a decorator such as lru_cache
+        parts = {"function": attributes["__wrapped__"]}
+    else:
+        levels = _OBJECT_LEVELS
+        private = getattr(value, "__pydantic_private__", None) or {}
+        parts = _serialised(value) or _settings({**attributes, **private})
+        parts = parts or {"text": repr(value)}
+    return levels, parts
+
+
+def _settings(items: dict[str, Any]) -> dict[str, Any]:
+    """Return the items that are settings: no secrets, and none of a list or dict that is longer."""
+    if len(items) > _MOST_ITEMS:
+        return {}
+    return {
+        name: item
+        for name, item in items.items()
+        if not name.startswith("__") and not _SECRET.search(name)
+    }
+
+
+def _serialised(value: Any) -> dict[str, Any]:
+    """Return what ``to_dict`` of a component or pipeline of Haystack returns, as one text."""
+    try:
+        content = value.to_dict()
+        if {"init_parameters", "components"}.isdisjoint(content):
+            return {}
+        return {"settings": json.dumps(content, sort_keys=True, default=text_of)}
+    except Exception:  # noqa: BLE001 - there is none, or whatever it raises
+        return {}
+
+
+def _source_of(item: Any) -> str:
+    """Return the source of a class or function; if it was typed into an interpreter, bytecode."""
+    try:
+        return inspect.getsource(item)
+    except (OSError, TypeError, SyntaxError):
+        members = vars(item).values() if isinstance(item, type) else (item,)
+        functions = (getattr(member, "fget", member) for member in members)
+        codes = (getattr(inspect.unwrap(function), "__code__", None) for function in functions)
+        return "\n".join(_bytecode_text(code) for code in codes if code is not None)
+
+
+def _bytecode_text(code: types.CodeType) -> str:
     """Return the bytecode, the names and the constants of a code object as text."""
     constants = [
-        bytecode_text(constant) if isinstance(constant, types.CodeType) else repr(constant)
+        _bytecode_text(constant) if isinstance(constant, types.CodeType) else repr(constant)
         for constant in code.co_consts
     ]
     return f"{code.co_code.hex()} {code.co_names} {constants}"

@@ -165,8 +165,8 @@ def _reused_sentences(reused: Reused) -> Iterator[str]:
     if reused.not_checked:
         sentence += f"; not run again: {reused.not_checked}"
     yield (
-        f"{sentence}. Other changes of documents, models or services elsewhere are not noticed. "
-        "Times are those of the earlier run"
+        f"{sentence}. Other changes of documents, imported modules, models or services are not "
+        "noticed. Times are those of the earlier run"
     )
     if reused.changed_versions:
         changed = versions_text(reused.changed_versions)

@@ -6,9 +6,9 @@ pipeline are in ``haystack_integrations.components.evaluators.beir_eval``.
 
 Inside: ``evaluate_pipeline``, ``evaluate_pipeline_stages``, ``retriever`` (a pipeline as a
 retriever, and one query of it), ``stage_tracer`` (what each component returns), ``pipeline_stages``
-(which outputs are stages), ``components`` and ``sockets`` (of a pipeline), ``fingerprint`` (hashes
-of pipelines), ``indexing`` (writes a corpus, and knows what was written), ``store_checks`` (what a
-store lacks), ``load_pipeline`` (YAML), ``demo``; the queries are run by ``integrations.retrieval``.
+(which outputs are stages), ``components`` and ``sockets`` (of a pipeline), ``indexing`` (writes a
+corpus, and knows what was written), ``store_checks`` (what a store lacks), ``load_pipeline``
+(YAML), ``demo``; the queries are run by ``integrations.retrieval``.
 ``documents`` (converts documents to a ``Run``) and ``haystack_rules`` (the numbers of Haystack's
 evaluators): the components use these two as well, and they do not import Haystack.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import haystack
 from haystack.core.errors import PipelineError
 
-from beir_eval.core.own_code import code_of
+from beir_eval.core.own_code import code_of, sha256_of
 from beir_eval.errors import SettingError
 
 if TYPE_CHECKING:
@@ -90,6 +91,12 @@ def code_of_components(pipeline: Any, *others: Any) -> Code:
         if callable(value) and not isinstance(value, type) and not is_component(value)
     ]
     return code_of([pipeline, *components, *functions, *others])
+
+
+def sha256_of_pipeline(pipeline: Any) -> str:
+    """Return the SHA-256 of a pipeline's components, their settings and their connections."""
+    connections = [f"{begin}.{key}.{end}" for begin, end, key in pipeline.graph.edges(keys=True)]
+    return sha256_of(*sorted(pipeline.walk(), key=itemgetter(0)), sorted(connections))
 
 
 def inner_pipeline(component: Any) -> Any:

@@ -19,12 +19,15 @@ from haystack import Document
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.document_stores.types import DuplicatePolicy
 
-from beir_eval.core.own_code import value_text
 from beir_eval.core.progress import progress_bar
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, shown, warn_caller
-from beir_eval.integrations.haystack.components import code_of_components, is_pipeline, stores_of
-from beir_eval.integrations.haystack.fingerprint import fingerprint_of_pipeline
+from beir_eval.integrations.haystack.components import (
+    code_of_components,
+    is_pipeline,
+    sha256_of_pipeline,
+    stores_of,
+)
 from beir_eval.integrations.haystack.sockets import documents_input
 from beir_eval.integrations.retrieval.documents import BEIR_DOC_ID
 
@@ -131,7 +134,7 @@ def index(  # noqa: PLR0913 - one keyword a setting
             advance(len(batch))
     stores = [target]
     if is_pipeline(target):
-        digest.update(fingerprint_of_pipeline(target).encode())
+        digest.update(sha256_of_pipeline(target).encode())
         digest.update(json.dumps(code_of_components(target).own).encode())
         stores = [store for _, store in stores_of(target)]
     record_written(stores, digest.hexdigest(), frozenset(absent), part)
@@ -198,10 +201,10 @@ def _num_replaced(target: Any, batch: list[Document]) -> int:
 
 def _content_text(document: Document) -> str:
     """Return id, content, metadata and embedding of a document as a text to hash."""
-    embedding = ""
+    embedding = b""
     if document.embedding is not None:
-        embedding = value_text(np.asarray(document.embedding))
-    return f"{document.id}\0{document.content}\0{document.meta}\0{embedding}\0"
+        embedding = np.asarray(document.embedding).tobytes()
+    return f"{document.id}\0{document.content}\0{document.meta}\0{embedding!r}\0"
 
 
 def _first(

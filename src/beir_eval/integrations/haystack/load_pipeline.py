@@ -15,9 +15,9 @@ from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.marshal import YamlMarshaller
 
 from beir_eval.core.files import FileContent
+from beir_eval.core.own_code import text_of
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 from beir_eval.integrations.haystack.components import stores_of, walk_components
-from beir_eval.integrations.haystack.fingerprint import settings_of_store
 from beir_eval.integrations.haystack.indexing import store_key
 
 if TYPE_CHECKING:
@@ -163,19 +163,15 @@ def write_to_store(pipeline: PipelineBase, store: Any, path: Path) -> None:
     Raises:
         SettingError: the pipeline writes to no store, or to one with other settings.
     """
-    wanted = settings_of_store(store)
+    wanted = text_of(store)
     components = [
         component
         for _, component in walk_components(pipeline)
         if hasattr(getattr(component, "document_store", None), "write_documents")
     ]
-    others = [
-        component
-        for component in components
-        if settings_of_store(component.document_store) != wanted
-    ]
+    others = [component for component in components if text_of(component.document_store) != wanted]
     if not components or others:
-        actual = settings_of_store(others[0].document_store) if others else "no store"
+        actual = text_of(others[0].document_store) if others else "no store"
         msg = (
             f"{path} writes to {shown(actual)}, and the pipeline reads from {shown(wanted)}; state "
             "the same document store with the same settings in both files"

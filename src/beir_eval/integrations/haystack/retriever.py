@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from haystack import Pipeline
 
+from beir_eval.core.own_code import sha256_of
 from beir_eval.core.qrels import highest_grades_of
 from beir_eval.errors import InputError, SettingError, check_count, warn_caller
-from beir_eval.integrations.haystack.components import as_pipeline, code_of_components, stores_of
-from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
-from beir_eval.integrations.haystack.fingerprint import (
-    fingerprint_of_function,
-    fingerprint_of_pipeline,
+from beir_eval.integrations.haystack.components import (
+    as_pipeline,
+    code_of_components,
+    sha256_of_pipeline,
+    stores_of,
 )
+from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT
 from beir_eval.integrations.haystack.indexing import PART, is_known, written_hash
 from beir_eval.integrations.haystack.pipeline_stages import PipelineStages, documents_of_stage
 from beir_eval.integrations.haystack.sockets import (
@@ -144,7 +146,7 @@ class PipelineRetriever:
             self.stages = PipelineStages.of_pipeline(opened, output) if keep_stages else None
             answers = None if answers_from is None else find_output(opened, answers_from)
             if callable(inputs):
-                request, inputs_text = inputs, f"function {fingerprint_of_function(inputs)}"
+                request, inputs_text = inputs, f"function {sha256_of(inputs)}"
             else:
                 text_sockets, id_sockets = query_inputs(opened, inputs), id_inputs(opened)
                 inputs_text = ", ".join(map(str, [*text_sockets, *id_sockets]))
@@ -369,7 +371,7 @@ class PipelineCall(QueryCall):
         collapse = self.collapse or ""
         return Origin(
             settings={
-                "pipeline": fingerprint_of_pipeline(self.pipeline),
+                "pipeline": sha256_of_pipeline(self.pipeline),
                 "inputs": self.inputs_text,
                 "documents_from": str(self.output),
                 "documents_go_by": " + ".join(self.names.fields),
