@@ -7,12 +7,7 @@ from __future__ import annotations
 
 import errno
 import gzip
-import math
 import os
-import re
-import stat
-import time
-import zlib
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
@@ -23,17 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: Temporary files of ``write_atomically``: an id of the computer, and 128 random bits.
-_TEMPORARY_NAME = re.compile(r"\.beir-eval-[0-9a-f]{8}-[0-9a-f]{32}\.tmp")
 #: On Windows an open file cannot be renamed, so a temporary file cannot be locked until then.
 _CAN_RENAME_OPEN_FILES = os.name != "nt"
-#: How many temporary files are created until one is locked before another process removes it; the
-#: last one is used without.
-_LOCK_ATTEMPTS = 1_000
-_DAY = 24 * 60 * 60
-#: A search for temporary files that takes longer (in seconds) is not repeated at once.
-_QUICK_SEARCH = 0.01
-_next_searches: dict[Path, float] = {}
 #: The position of the byte that is locked on Windows: the last one that signed 32 bits can address.
 _LOCKED_BYTE = 2**31 - 2
 
@@ -49,9 +35,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     process may set them; if it cannot set the group, the group gets no permissions. Without an old
     file, the permissions are those of any new file (666 without the bits of the umask). The
     temporary file never has more permissions than that. Its name cannot be predicted, and it is not
-    created through a link. If the process is killed, the temporary file remains, and a later write
-    to the folder removes it: on this computer the next one, otherwise (on Windows, and where files
-    cannot be locked) one after a day.
+    created through a link. If the process is killed, the temporary file remains until the next
+    write to the folder; on Windows, and where files cannot be locked, until you remove it.
 
     Raises:
         MissingExtraError: the path ends in .zst and the package zstandard is not installed.
@@ -141,23 +126,18 @@ def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[byt
     """Create a file with an unpredictable name in a folder, and lock it where locks exist.
 
     The lock shows other processes that the writer is alive. A process that looks at the file before
-    it is locked takes it for abandoned, locks it and removes it; then another file is created. On a
-    file system without locks no process can do so.
+    it is locked takes it for abandoned and removes it; then another file is created.
 
     Args:
         folder: the folder.
         permissions: those of the file, from which the umask is subtracted.
     """
-    for attempts_left in reversed(range(_LOCK_ATTEMPTS)):  # pragma: no branch - the last one breaks
-        path = folder / f".beir-eval-{_host_id()}-{os.urandom(16).hex()}.tmp"
+    while True:
+        path = folder / f".beir-eval-{os.urandom(16).hex()}.tmp"
         file = open_without_links(path, "xb", permissions=permissions)
-        if not _CAN_RENAME_OPEN_FILES or not attempts_left:
-            break  # without a lock: on Windows, and on file systems that have none
-        if not lock(file) or os.fstat(file.fileno()).st_nlink:
-            break
+        if not _CAN_RENAME_OPEN_FILES or not lock(file) or os.fstat(file.fileno()).st_nlink:
+            return path, file
         file.close()
-        path.unlink(missing_ok=True)
-    return path, file
 
 
 def _copy_permissions(old: os.stat_result, file: IO[bytes]) -> None:
@@ -167,66 +147,22 @@ def _copy_permissions(old: os.stat_result, file: IO[bytes]) -> None:
     """
     if not hasattr(os, "fchown"):
         return  # Windows: a file has the permissions of its folder
-    descriptor, mode = file.fileno(), old.st_mode & 0o777
-    new = os.fstat(descriptor)
-    if new.st_uid != old.st_uid:
+    descriptor = file.fileno()
+    for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
         with suppress(OSError):  # only the superuser may change the owner
-            os.fchown(descriptor, old.st_uid, -1)
-    if new.st_gid != old.st_gid:
-        try:
-            os.fchown(descriptor, -1, old.st_gid)
-        except OSError:
-            mode &= ~0o070
+            os.fchown(descriptor, owner, group)
+    is_of_group = os.fstat(descriptor).st_gid == old.st_gid
     with suppress(OSError):  # file systems without permissions
-        os.fchmod(descriptor, mode)
+        os.fchmod(descriptor, old.st_mode & (0o777 if is_of_group else 0o707))
 
 
 def _remove_abandoned_files(folder: Path) -> None:
-    """Remove the temporary files of ``write_atomically`` in a folder whose writers are dead.
-
-    Files that cannot be removed are left. Looking through a large folder takes at most a tenth of
-    the time of many writes to it.
-    """
-    start = time.monotonic()
-    if start < _next_searches.get(folder, -math.inf):
-        return
-    with suppress(OSError):
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries if _TEMPORARY_NAME.fullmatch(entry.name)]
-        for name in names:
-            with suppress(OSError):
-                _remove_if_abandoned(folder / name)
-    seconds = time.monotonic() - start
-    if seconds > _QUICK_SEARCH:
-        _next_searches[folder] = start + 10 * seconds
-
-
-def _remove_if_abandoned(path: Path) -> None:
-    """Remove a temporary file of this user if its writer is dead.
-
-    The lock of a file of this computer ends with its writer. Locks of other computers may not be
-    visible here, and on Windows and some file systems there are none: such a file must be a day
-    old.
-
-    Raises:
-        OSError: the file cannot be opened or removed.
-    """
-    with open_without_links(path, "r+b") as file:  # NFS locks files open for writing only
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or not is_of_this_user(status):
-            return
-        is_of_this_host = path.name.startswith(f".beir-eval-{_host_id()}-")
-        if _CAN_RENAME_OPEN_FILES and is_of_this_host and try_lock(file):
-            path.unlink()
-            return
-    if time.time() - status.st_mtime > _DAY:
-        path.unlink()
-
-
-def _host_id() -> str:
-    """Return eight hexadecimal digits that depend on the name of this computer."""
-    name = os.uname().nodename if hasattr(os, "uname") else ""
-    return f"{zlib.crc32(name.encode(errors='surrogateescape')):08x}"
+    """Remove the temporary files in a folder that no living writer has locked, where possible."""
+    for path in folder.glob(".beir-eval-*.tmp"):
+        # NFS locks no files that are open for writing only.
+        with suppress(OSError), open_without_links(path, "r+b") as file:
+            if _CAN_RENAME_OPEN_FILES and try_lock(file):
+                path.unlink()
 
 
 def is_of_this_user(status: os.stat_result) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from beir_eval import read_run
-from beir_eval.core import atomic_writes
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.retrieval import journal as journal_module
 from beir_eval.integrations.retrieval.documents import Answer, Ranking
@@ -153,6 +152,4 @@ with Journal({str(run_file)!r}, ORIGIN) as journal:
         journal.add("last", "who?", answer("a"))
         journal.write_run()
     assert len(read_run(run_file).query_ids) == count + 1
-    assert not [
-        path for path in tmp_path.iterdir() if atomic_writes._TEMPORARY_NAME.fullmatch(path.name)
-    ]
+    assert not list(tmp_path.glob(".beir-eval-*"))
