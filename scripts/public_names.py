@@ -43,7 +43,6 @@ PACKAGES = [
     "errors",
     "evaluation",
     "integrations.beir",
-    "integrations.github_action",
     "integrations.haystack",
     "integrations.ir_measures",
     "integrations.pytest_plugin",
