@@ -26,8 +26,8 @@ from beir_eval import evaluate, read_qrels, read_run
 from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.checkpoints.checkpoint_curve import find_settling
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.significance import best_of_many, queries_needed
-from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
+from beir_eval.significance.power import queries_needed
+from beir_eval.significance.selection_bias import PARTITIONS, best_of_many, held_out_bias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -20,7 +20,7 @@ import numpy as np
 from real_differences import real_differences
 from scipy import stats
 
-from beir_eval.significance import margin_tests
+from beir_eval.significance.equivalence import margin_tests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

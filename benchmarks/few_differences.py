@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from real_differences import real_differences, skewness
 
-from beir_eval.significance import sign_flip_intervals
 from beir_eval.significance.equivalence import lower_bound
 from beir_eval.significance.power import FEWEST_DIFFERING
+from beir_eval.significance.sign_flip import sign_flip_intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

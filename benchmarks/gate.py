@@ -16,7 +16,9 @@ import numpy as np
 from power import ALPHA, DRAWS, POWER, Population, populations
 from real_differences import real_scores
 
-from beir_eval.significance import estimate_power, max_t, sign_flip_many
+from beir_eval.significance.multiple_comparisons import max_t
+from beir_eval.significance.power import estimate_power
+from beir_eval.significance.sign_flip import sign_flip_many
 
 SAMPLES, CLAIMS, TRUE_SAMPLES = 2_000, 200, 2_000
 SIZES = (10, 25, 50, 100)

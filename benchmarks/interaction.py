@@ -26,7 +26,9 @@ import numpy as np
 from real_differences import real_scores, share_text
 from table_arguments import table_arguments
 
-from beir_eval.significance import correct, sign_flip_many, slice_interaction
+from beir_eval.significance import slice_interaction
+from beir_eval.significance.corrections import correct
+from beir_eval.significance.sign_flip import sign_flip_many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

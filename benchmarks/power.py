@@ -26,12 +26,12 @@ import numpy as np
 from real_differences import real_differences, skewness
 from scipy.stats import binom
 
-from beir_eval.significance import (
+from beir_eval.significance.power import (
     estimate_power,
+    estimate_win_power,
     minimum_detectable_difference,
-    sign_flip_many,
 )
-from beir_eval.significance.power import estimate_win_power
+from beir_eval.significance.sign_flip import sign_flip_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,7 +24,7 @@ from scipy import stats
 
 from beir_eval import EvaluationResult, compare, evaluate
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.significance import sign_flip_pairs
+from beir_eval.significance.sign_flip import sign_flip_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from beir_eval.significance import (
-    equivalence,
-    paired_t,
-    paired_t_power,
-    sign_flip,
-    stratified_bootstrap,
-)
+from beir_eval.significance import paired_t, sign_flip
+from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.power import paired_t_power
+from beir_eval.significance.stratified import stratified_bootstrap
 
 ALTERNATIVES = ["two-sided", "less", "greater"]
 EXACT = {"rel": 1e-12, "abs": 1e-15}

@@ -6,9 +6,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from beir_eval.significance import (
-    correct,
-    equivalence,
+from beir_eval.significance.corrections import correct
+from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.power import (
     minimum_detectable_difference,
     paired_t_power,
     queries_needed,

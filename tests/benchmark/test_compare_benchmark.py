@@ -23,16 +23,12 @@ from beir_eval.errors import (
     SettingError,
     UnknownMeasureError,
 )
-from beir_eval.significance import (
-    balanced,
-    holm,
-    max_t,
-    max_t_pairs,
-    resampled_ranks,
-    sign_flip,
-    sign_flip_many,
-    stratified_bootstrap,
-)
+from beir_eval.significance import sign_flip
+from beir_eval.significance.corrections import holm
+from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
+from beir_eval.significance.selection_bias import resampled_ranks
+from beir_eval.significance.sign_flip import sign_flip_many
+from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from made_results import MEASURE, made
 
 SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}

@@ -39,14 +39,10 @@ from beir_eval.errors import (
     SettingError,
 )
 from beir_eval.evaluation.records import Provenance, Retrieval
-from beir_eval.significance import (
-    correct,
-    max_t_pairs,
-    paired_t,
-    sign_flip,
-    smallest_margin,
-)
+from beir_eval.significance import paired_t, sign_flip, smallest_margin
+from beir_eval.significance.corrections import correct
 from beir_eval.significance.equivalence import lower_bound
+from beir_eval.significance.multiple_comparisons import max_t_pairs
 
 
 def ranked(ranks):

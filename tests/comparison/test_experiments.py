@@ -5,11 +5,9 @@ import pytest
 from beir_eval.comparison.experiments import MEASURES, SPREADS, ExperimentPower, experiment_power
 from beir_eval.errors import InputError, MeasureError, SettingError
 from beir_eval.measures import parse
-from beir_eval.significance import (
-    detectable_equality,
-    minimum_detectable_difference,
-    smallest_margin,
-)
+from beir_eval.significance import smallest_margin
+from beir_eval.significance.equivalence import detectable_equality
+from beir_eval.significance.power import minimum_detectable_difference
 
 
 def qrels(queries, without_relevant=0):

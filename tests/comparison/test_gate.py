@@ -23,7 +23,9 @@ from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
 from beir_eval.comparison.gate_output import gate_reason
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import non_inferiority, sign_flip, sign_flip_many, smallest_margin
+from beir_eval.significance import sign_flip, smallest_margin
+from beir_eval.significance.equivalence import non_inferiority
+from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.validation import without_noise
 
 RUNNER = CliRunner()

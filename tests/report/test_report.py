@@ -27,7 +27,7 @@ from beir_eval.errors import InputError, MissingExtraError, ResultError, Setting
 from beir_eval.report import write_report
 from beir_eval.report.narrative import interval_notes
 from beir_eval.report.page import vendored_packages
-from beir_eval.significance import estimate_power
+from beir_eval.significance.power import estimate_power
 from report_cases import HOSTILE, bundled, hostile, made, staged
 
 LARGEST = 6_000_000

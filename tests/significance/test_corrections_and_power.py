@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import (
-    correct,
-    corrections,
-    holm,
+from beir_eval.significance import corrections
+from beir_eval.significance.corrections import correct, holm
+from beir_eval.significance.power import (
     minimum_detectable_difference,
     paired_t_power,
     queries_needed,

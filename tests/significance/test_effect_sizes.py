@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval.significance import standardised_effect
 from beir_eval.significance.effect_sizes import Spread, effect_of
+from beir_eval.significance.paired_tests import standardised_effect
 from paired_scores import some_scores
 
 

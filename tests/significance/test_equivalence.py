@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import (
+from beir_eval.significance import smallest_margin
+from beir_eval.significance.bounded_mean import gaffke_p_values
+from beir_eval.significance.equivalence import (
     detectable_equality,
     equivalence,
+    lower_bound,
     margin_tests,
     non_inferiority,
-    smallest_margin,
 )
-from beir_eval.significance.bounded_mean import gaffke_p_values
-from beir_eval.significance.equivalence import lower_bound
 
 DIFFERENCES = st.lists(st.integers(-50, 50).map(lambda value: value / 50), min_size=2, max_size=12)
 

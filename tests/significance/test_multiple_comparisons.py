@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval.significance import (
-    correct,
-    max_t,
-    max_t_pairs,
-    sign_flip,
-    sign_flip_pairs,
-)
+from beir_eval.significance import sign_flip
+from beir_eval.significance.corrections import correct
+from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
+from beir_eval.significance.sign_flip import sign_flip_pairs
 from paired_scores import reciprocals, some_scores, tenths
 
 

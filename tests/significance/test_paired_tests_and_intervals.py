@@ -14,23 +14,13 @@ from scipy import stats
 
 from beir_eval import significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
-from beir_eval.significance import (
-    PAIRED_TESTS,
-    equivalence,
-    holm,
-    max_t,
-    max_t_pairs,
-    minimum_detectable_difference,
-    paired_t,
-    queries_needed,
-    sign_flip,
-    sign_flip_interval,
-    sign_flip_many,
-    sign_flip_pairs,
-    sign_vectors,
-    standardised_effect,
-)
-from beir_eval.significance.paired_tests import t_p_values
+from beir_eval.significance import PAIRED_TESTS, sign_flip, sign_vectors
+from beir_eval.significance.corrections import holm
+from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
+from beir_eval.significance.paired_tests import paired_t, standardised_effect, t_p_values
+from beir_eval.significance.power import minimum_detectable_difference, queries_needed
+from beir_eval.significance.sign_flip import sign_flip_interval, sign_flip_many, sign_flip_pairs
 from beir_eval.significance.sign_vectors import SignVectors, all_subsets, position_keys
 from paired_scores import any_score, reciprocals, some_scores, tenths
 

@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from beir_eval.errors import SettingError
-from beir_eval.significance import PAIRED_TESTS, estimate_power, sign_flip
+from beir_eval.significance import PAIRED_TESTS, sign_flip
 from beir_eval.significance.bootstrap import bca_levels
 from beir_eval.significance.corrections import corrected_tests
 from beir_eval.significance.effect_sizes import Spread
 from beir_eval.significance.paired_tests import t_intervals
+from beir_eval.significance.power import estimate_power
 from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
 from beir_eval.significance.validation import check_seed

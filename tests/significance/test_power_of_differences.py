@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import (
+from beir_eval.significance import sign_flip
+from beir_eval.significance.power import (
     estimate_power,
     minimum_detectable_difference,
     queries_needed,
-    sign_flip,
-    sign_flip_many,
     smallest_p,
 )
+from beir_eval.significance.sign_flip import sign_flip_many
 
 RNG = np.random.default_rng
 

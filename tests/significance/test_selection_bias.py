@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beir_eval.errors import SettingError
-from beir_eval.significance import best_of_many, resampled_ranks
+from beir_eval.significance.selection_bias import best_of_many, resampled_ranks
 
 
 @pytest.mark.parametrize("num_queries", [2, 3, 5])

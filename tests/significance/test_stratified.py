@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance import balanced, stratified_bootstrap
+from beir_eval.significance.stratified import balanced, stratified_bootstrap
 
 STRATA = [[[0.1, 0.5, 0.6]], [[0.2, 0.4]], [[0.9, 0.8, 0.7, 0.9]]]
 

@@ -9,7 +9,9 @@ import pytest
 
 from beir_eval import EvaluationResult, compare
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.significance import max_t, sign_flip, sign_flip_interval, sign_vectors
+from beir_eval.significance import sign_flip, sign_vectors
+from beir_eval.significance.multiple_comparisons import max_t
+from beir_eval.significance.sign_flip import sign_flip_interval
 from beir_eval.significance.sign_vectors import SignVectors, position_keys, subset_sums
 
 #: More queries than have their sums from matrix products.

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from beir_eval import check_gate, compare_runs
-from beir_eval.significance import estimate_power, sign_flip
-from beir_eval.significance.power import are_wins_and_losses, estimate_win_power
+from beir_eval.significance import sign_flip
+from beir_eval.significance.power import are_wins_and_losses, estimate_power, estimate_win_power
 
 
 def wins_and_losses(num_differing, num_queries):

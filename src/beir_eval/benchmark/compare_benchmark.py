@@ -34,7 +34,8 @@ from beir_eval.comparison.coverage import warn_of_content
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
-from beir_eval.significance import resampled_ranks, stratified_bootstrap
+from beir_eval.significance.selection_bias import resampled_ranks
+from beir_eval.significance.stratified import StratifiedBootstrap, stratified_bootstrap
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
-    from beir_eval.significance import StratifiedBootstrap
     from beir_eval.significance.corrections import CorrectedTests
 
 

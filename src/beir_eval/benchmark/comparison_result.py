@@ -21,9 +21,7 @@ from beir_eval.comparison.records import (
     reversed_fields,
 )
 from beir_eval.comparison.tables import marked_cell, mean_cell
-from beir_eval.comparison.validation import (
-    check_names,
-)
+from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
     mean_interval_text,
@@ -38,13 +36,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
-from beir_eval.display.tables import (
-    Cell,
-    Table,
-    latex_table,
-    records_csv,
-    score_text,
-)
+from beir_eval.display.tables import Cell, Table, latex_table, records_csv, score_text
 from beir_eval.errors import check_flag
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of

@@ -14,18 +14,13 @@ from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
 from beir_eval.comparison.differences import direction_of, sign_vectors_for
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
-from beir_eval.errors import (
-    InputError,
-    MeasureError,
-    NotEvaluatedError,
-    ResultError,
-    first_few,
-)
+from beir_eval.errors import InputError, MeasureError, NotEvaluatedError, ResultError, first_few
 from beir_eval.evaluation.tables import check_same_scale
-from beir_eval.significance import balanced, holm, sign_flip_many
-from beir_eval.significance.corrections import corrected_tests
+from beir_eval.significance.corrections import corrected_tests, holm
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.sign_flip import sign_flip_many
+from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import TOLERANCE, check_draws_suffice, row_means
 
 if TYPE_CHECKING:

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from beir_eval.adapters.dataset_folder import (
-    dataset_name,
-    is_dataset,
-    is_qrels_file,
-    is_run_file,
-)
+from beir_eval.adapters.dataset_folder import dataset_name, is_dataset, is_qrels_file, is_run_file
 from beir_eval.cli.console import check_folder, print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.option_sets import (

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_document, print_warnings
-from beir_eval.comparison.gate_output import (
-    OUTCOME_WORDS,
-    gate_reason,
-    lost_most_lines,
-)
+from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_reason, lost_most_lines
 from beir_eval.comparison.overview import shows_all_pairs
 from beir_eval.core.files import plain_name
 from beir_eval.display.document import joined, markdown_of, section_markdown

@@ -30,13 +30,7 @@ from beir_eval.cli.console import (
 )
 from beir_eval.cli.labels import cluster_labels
 from beir_eval.cli.option_sets import COMMON, SPLIT, option, stated_options, takes_options
-from beir_eval.cli.options import (
-    REL,
-    check_outputs,
-    measure_option,
-    report_settings,
-    write_html,
-)
+from beir_eval.cli.options import REL, check_outputs, measure_option, report_settings, write_html
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_data
 from beir_eval.cli.pipelines import (
     check_arguments,
@@ -50,10 +44,7 @@ from beir_eval.cli.pipelines import (
     values_of_pipelines,
 )
 from beir_eval.cli.stages import beside_results, print_stages
-from beir_eval.comparison.records import (
-    PERMUTATION_CORRECTIONS,
-    ComparisonSettings,
-)
+from beir_eval.comparison.records import PERMUTATION_CORRECTIONS, ComparisonSettings
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display.document import section_markdown
 from beir_eval.errors import check_choice, check_count

@@ -19,15 +19,10 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
-from beir_eval.significance import (
-    PAIRED_TESTS,
-    correct,
-    margin_tests,
-    smallest_margin,
-)
-from beir_eval.significance.corrections import corrected_tests
+from beir_eval.significance import PAIRED_TESTS, smallest_margin
+from beir_eval.significance.corrections import correct, corrected_tests
 from beir_eval.significance.effect_sizes import Spread, effect_of
-from beir_eval.significance.equivalence import lower_bound
+from beir_eval.significance.equivalence import lower_bound, margin_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.paired_tests import t_intervals, t_p_values, two_sided_t_p
 from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
@@ -47,8 +42,9 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.records import ComparisonSettings, Direction
     from beir_eval.core.arrays import Floats
-    from beir_eval.significance import PairedTest, PowerEstimate
+    from beir_eval.significance import PairedTest
     from beir_eval.significance.corrections import CorrectedTests
+    from beir_eval.significance.power import PowerEstimate
     from beir_eval.significance.randomisation import FlippedFamily, Largest
 
 #: All pairs of more systems than this are too many to read and to test.

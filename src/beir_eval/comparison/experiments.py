@@ -14,12 +14,9 @@ from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import InputError, SettingError, number_of
 from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.measures import Measure, parse, parse_all
-from beir_eval.significance import (
-    detectable_equality,
-    minimum_detectable_difference,
-    smallest_margin,
-    smallest_p,
-)
+from beir_eval.significance import smallest_margin
+from beir_eval.significance.equivalence import detectable_equality
+from beir_eval.significance.power import minimum_detectable_difference, smallest_p
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

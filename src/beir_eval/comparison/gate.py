@@ -46,15 +46,15 @@ from beir_eval.evaluation.tables import compares_depths, depths_text
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import (
-    PAIRED_TESTS,
+from beir_eval.significance import PAIRED_TESTS, smallest_margin
+from beir_eval.significance.equivalence import (
+    NonInferiority,
+    lower_bound,
+    margin_tests,
     non_inferiority,
-    smallest_margin,
-    smallest_p,
 )
-from beir_eval.significance.equivalence import NonInferiority, lower_bound, margin_tests
 from beir_eval.significance.paired_tests import t_intervals
-from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores
+from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores, smallest_p
 from beir_eval.significance.repeats import crossed_power
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 

@@ -4,26 +4,22 @@ The functions take arrays of scores by query and return numbers, arrays or froze
 know no query ids: the scores of all systems must be in the same order of queries. A difference is
 always first − second. No test returns a p-value of 0. The default is ``rng=0``, so two calls agree.
 
-- One pair of systems: ``sign_flip`` and the interval that belongs to it, ``sign_flip_interval``, or
-  ``paired_t``; the effect size ``standardised_effect``.
-- One baseline and several systems: ``max_t``, with simultaneous intervals; or ``sign_flip_many``
-  and ``sign_flip_intervals``, then ``correct``.
-- All pairs of systems: ``max_t_pairs``, whose p-values are corrected;
-  ``sign_flip_pairs``, whose p-values are not.
-- To show that two systems are equal, or that one is not worse, within a margin: ``equivalence``,
-  ``non_inferiority``; ``margin_tests`` for many pairs. ``smallest_margin`` says what so many
-  queries could show at best.
+- One pair of systems: ``sign_flip`` and, in its module, the interval that belongs to it,
+  ``sign_flip_interval``; or ``paired_t``. The effect size is ``paired_tests.standardised_effect``.
+- One baseline and several systems: ``multiple_comparisons.max_t``, with simultaneous intervals; or
+  ``sign_flip_many`` and ``sign_flip_intervals``, then ``corrections.correct``.
+- All pairs of systems: ``max_t_pairs``, whose p-values are corrected; ``sign_flip_pairs``, whose
+  p-values are not.
+- To show that two systems are equal, or that one is not worse, within a margin: ``equivalence`` has
+  the tests, and ``smallest_margin``, what so many queries could show at best.
 - Whether a difference is the same in all slices of the queries: ``slice_interaction``.
-- The size of an experiment: ``minimum_detectable_difference`` and ``queries_needed`` before it,
-  ``estimate_power`` from its differences. ``detectable_equality`` is the margin within which equal
-  systems are called equal; ``smallest_p`` says whether an experiment could decide at all.
-- Several data sets, whose queries must not be pooled: ``balanced`` scales the scores so that their
-  mean is the average over data sets; ``sign_flip_many``, ``sign_flip_pairs``, ``max_t`` and
-  ``max_t_pairs`` take them. ``stratified_bootstrap`` gives the intervals.
+- The size of an experiment: ``power``, before it or from its differences.
+- Several data sets, whose queries must not be pooled: ``stratified.balanced`` scales the scores so
+  that their mean is the average over data sets; the tests take them. ``stratified_bootstrap`` gives
+  the intervals.
 - Systems with repeats, such as trainings with several seeds: ``crossed_tests`` is over queries and
   repeats.
-- A ranking of systems: ``resampled_ranks`` gives intervals of ranks, ``best_of_many`` the selection
-  bias of the best system.
+- A ranking of systems: ``selection_bias`` has intervals of ranks, and the bias of the best system.
 
 Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 queries
 (``draws=None``). All sign vectors are used instead if those of the queries that differ are not
@@ -42,51 +38,16 @@ Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for
 ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval that belongs to
 each: a new test needs a function and a row there.
 
-The public names are those in ``__all__``.
+What users may rely on is in ``__all__``. The rest is imported from its module and may change.
 """
 
 from __future__ import annotations
 
-from beir_eval.significance.bootstrap import Interval, Intervals
-from beir_eval.significance.corrections import bonferroni, correct, holm
-from beir_eval.significance.equivalence import (
-    Equivalence,
-    MarginTests,
-    NonInferiority,
-    detectable_equality,
-    equivalence,
-    margin_tests,
-    non_inferiority,
-    smallest_margin,
-)
+from beir_eval.significance.equivalence import smallest_margin
 from beir_eval.significance.interaction import SliceInteractions, slice_interaction
-from beir_eval.significance.multiple_comparisons import MaxT, max_t, max_t_pairs
-from beir_eval.significance.paired_tests import (
-    PairedTest,
-    PairedTestMethod,
-    paired_t,
-    standardised_effect,
-)
-from beir_eval.significance.power import (
-    PowerEstimate,
-    estimate_power,
-    minimum_detectable_difference,
-    paired_t_power,
-    queries_needed,
-    smallest_p,
-)
+from beir_eval.significance.paired_tests import PairedTest, PairedTestMethod, paired_t
 from beir_eval.significance.repeats import CrossedTests, crossed_tests
-from beir_eval.significance.selection_bias import BestOfMany, Ranks, best_of_many, resampled_ranks
-from beir_eval.significance.sign_flip import (
-    AllPairs,
-    SignFlips,
-    sign_flip,
-    sign_flip_interval,
-    sign_flip_intervals,
-    sign_flip_many,
-    sign_flip_pairs,
-)
-from beir_eval.significance.stratified import StratifiedBootstrap, balanced, stratified_bootstrap
+from beir_eval.significance.sign_flip import sign_flip
 
 #: The tests that ``compare`` offers, by name.
 PAIRED_TESTS = {
@@ -101,48 +62,13 @@ PAIRED_TESTS = {
 
 __all__ = [
     "PAIRED_TESTS",
-    "AllPairs",
-    "BestOfMany",
     "CrossedTests",
-    "Equivalence",
-    "Interval",
-    "Intervals",
-    "MarginTests",
-    "MaxT",
-    "NonInferiority",
     "PairedTest",
     "PairedTestMethod",
-    "PowerEstimate",
-    "Ranks",
-    "SignFlips",
     "SliceInteractions",
-    "StratifiedBootstrap",
-    "balanced",
-    "best_of_many",
-    "bonferroni",
-    "correct",
     "crossed_tests",
-    "detectable_equality",
-    "equivalence",
-    "estimate_power",
-    "holm",
-    "margin_tests",
-    "max_t",
-    "max_t_pairs",
-    "minimum_detectable_difference",
-    "non_inferiority",
     "paired_t",
-    "paired_t_power",
-    "queries_needed",
-    "resampled_ranks",
     "sign_flip",
-    "sign_flip_interval",
-    "sign_flip_intervals",
-    "sign_flip_many",
-    "sign_flip_pairs",
     "slice_interaction",
     "smallest_margin",
-    "smallest_p",
-    "standardised_effect",
-    "stratified_bootstrap",
 ]

@@ -22,8 +22,8 @@ from beir_eval.errors import (
     ResultError,
     SettingError,
 )
-from beir_eval.significance import best_of_many, paired_t, sign_flip
-from beir_eval.significance.selection_bias import held_out_bias
+from beir_eval.significance import paired_t, sign_flip
+from beir_eval.significance.selection_bias import best_of_many, held_out_bias
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)

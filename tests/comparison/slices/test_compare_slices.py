@@ -28,7 +28,10 @@ from beir_eval.errors import (
     ResultError,
     SettingError,
 )
-from beir_eval.significance import correct, equivalence, sign_flip, sign_flip_pairs
+from beir_eval.significance import sign_flip
+from beir_eval.significance.corrections import correct
+from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.sign_flip import sign_flip_pairs
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,8 @@ import pytest
 from beir_eval import compare_slices
 from beir_eval.comparison.slices import SlicedComparison
 from beir_eval.errors import ResultError
-from beir_eval.significance import correct, slice_interaction
+from beir_eval.significance import slice_interaction
+from beir_eval.significance.corrections import correct
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(3)

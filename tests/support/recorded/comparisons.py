@@ -23,6 +23,17 @@ from beir_eval import (
     read_run,
     significance,
 )
+from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
+from beir_eval.significance.paired_tests import standardised_effect
+from beir_eval.significance.power import (
+    minimum_detectable_difference,
+    paired_t_power,
+    queries_needed,
+)
+from beir_eval.significance.selection_bias import best_of_many
+from beir_eval.significance.sign_flip import sign_flip_pairs
+from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from recorded.digest import digest_of
 from recorded.values import DATA_SETS
 
@@ -152,19 +163,17 @@ def _statistics(results):
         for alternative in alternatives
     }
     return calls | {
-        "significance.sign_flip_pairs": partial(significance.sign_flip_pairs, dl19),
-        "significance.max_t": partial(significance.max_t, dl19[1:] - dl19[0]),
-        "significance.max_t_pairs": partial(significance.max_t_pairs, dl19),
-        "significance.standardised_effect": partial(
-            significance.standardised_effect, first, second
-        ),
-        "significance.equivalence": partial(significance.equivalence, first, second, delta=0.05),
-        "significance.best_of_many": partial(significance.best_of_many, dl19),
-        "significance.stratified_bootstrap": partial(significance.stratified_bootstrap, pair),
-        "significance.balanced": partial(significance.balanced, pair),
-        "significance.power": partial(significance.paired_t_power, 0.05, 0.2, 43),
-        "significance.detectable": partial(significance.minimum_detectable_difference, 0.2, 43),
-        "significance.queries_needed": partial(significance.queries_needed, 0.01, 0.2),
+        "significance.sign_flip_pairs": partial(sign_flip_pairs, dl19),
+        "significance.max_t": partial(max_t, dl19[1:] - dl19[0]),
+        "significance.max_t_pairs": partial(max_t_pairs, dl19),
+        "significance.standardised_effect": partial(standardised_effect, first, second),
+        "significance.equivalence": partial(equivalence, first, second, delta=0.05),
+        "significance.best_of_many": partial(best_of_many, dl19),
+        "significance.stratified_bootstrap": partial(stratified_bootstrap, pair),
+        "significance.balanced": partial(balanced, pair),
+        "significance.power": partial(paired_t_power, 0.05, 0.2, 43),
+        "significance.detectable": partial(minimum_detectable_difference, 0.2, 43),
+        "significance.queries_needed": partial(queries_needed, 0.01, 0.2),
     }
 
 

@@ -25,13 +25,11 @@ from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.step_names import LAST_NUMBER, steps_of
 from beir_eval.comparison.verdict_sentences import p_text
 from beir_eval.display.tables import score_text
-from beir_eval.significance import (
-    best_of_many,
-    holm,
-    minimum_detectable_difference,
-    paired_t,
-    sign_flip_many,
-)
+from beir_eval.significance import paired_t
+from beir_eval.significance.corrections import holm
+from beir_eval.significance.power import minimum_detectable_difference
+from beir_eval.significance.selection_bias import best_of_many
+from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import TOLERANCE, check_draws_suffice
 
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
-    from beir_eval.significance import BestOfMany
+    from beir_eval.significance.selection_bias import BestOfMany
 
 #: With fewer queries that differ, the spread of the differences is not known well enough.
 _FEWEST_DIFFERING = 10

@@ -27,8 +27,7 @@ from beir_eval.comparison.slices.columns import columns_of
 from beir_eval.comparison.slices.interactions import interactions_of
 from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, first_few
-from beir_eval.significance import correct
-from beir_eval.significance.corrections import CORRECTIONS
+from beir_eval.significance.corrections import CORRECTIONS, correct
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from beir_eval.comparison.differences import sign_vectors_for
 from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.comparison.verdict_sentences import p_text
 from beir_eval.core.saved import FROZEN
-from beir_eval.significance import correct, slice_interaction
+from beir_eval.significance import slice_interaction
+from beir_eval.significance.corrections import correct
 from beir_eval.significance.interaction import FEWEST_IN_SLICE, FEWEST_SLICES
 from beir_eval.significance.validation import is_at_most
 

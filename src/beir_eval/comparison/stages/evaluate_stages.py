@@ -35,7 +35,8 @@ from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventi
 from beir_eval.measures import parse_all, with_rel
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import correct, margin_tests
+from beir_eval.significance.corrections import correct
+from beir_eval.significance.equivalence import margin_tests
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:

@@ -11,14 +11,7 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import (
-    InputError,
-    QrelsError,
-    SettingError,
-    check_choice,
-    first_few,
-    shown,
-)
+from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.documents import RetrievedNames
