@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import typer
 
 from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.cli.option_sets import COMMON
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PROGRAM = "beir-eval"
 #: Characters that must be escaped in Markdown; underscores within words need not be.
@@ -26,30 +23,9 @@ _DEFAULT = re.compile(r"\\\[default: (.+)\]$")
 
 
 def commands() -> dict[str, Any]:
-    """Return {name: click command} of all commands, sorted by name.
-
-    The name of a command in a group begins with that of the group, as in "list measures".
-    """
-    named: dict[str, Any] = {}
+    """Return {name: click command} of all commands, sorted by name."""
     application: Any = typer.main.get_command(app)
-    for name, command in application.commands.items():
-        inner = getattr(command, "commands", None)
-        if inner is None:
-            named[name] = command
-        else:
-            named |= {f"{name} {inner_name}": part for inner_name, part in inner.items()}
-    return dict(sorted(named.items()))
-
-
-def groups() -> set[str]:
-    """Return the names of the groups of commands, such as "list"."""
-    return {name.partition(" ")[0] for name in commands() if " " in name}
-
-
-def split_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Return the name of a command and its arguments, from the words after the program."""
-    name = " ".join(words[:2])
-    return (name, words[2:]) if name in commands() else (words[0], words[1:])
+    return dict(sorted(application.commands.items()))
 
 
 def reference() -> str:

@@ -144,13 +144,13 @@ def folders(tmp_path):
 def test_bench_writes_tables_by_system_for_several_measures(folders):
     arguments = ["bench", str(folders / "data"), str(folders / "runs"), "--by-system"]
     arguments += ["-m", "MRR", "-m", "P@1", "--keep", str(folders / "kept"), "--percent"]
-    arguments += ["--digits", "1", "-o", str(folders / "t.tex"), "-o", str(folders / "t.csv")]
+    arguments += ["-o", str(folders / "t.tex"), "-o", str(folders / "t.csv")]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert done.output.index("good") < done.output.index("bad ")
     assert "average" in done.output
     latex = (folders / "t.tex").read_text()
-    assert r"good & \textbf{100.0} & \textbf{100.0} & \textbf{100.0} \\" in latex
+    assert r"good & \textbf{100.00} & \textbf{100.00} & \textbf{100.00} \\" in latex
     rows = list(csv.DictReader(io.StringIO((folders / "t.csv").read_text())))
     assert [(row["measure"], row["system"], row["average"]) for row in rows] == [
         ("MRR", "good", "1.0000"),

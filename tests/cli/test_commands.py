@@ -112,9 +112,6 @@ def test_every_option_reaches_the_evaluation(files):
     assert "0.5000" in run(*command, "--ties", "best").output  # (1/2 + 1/2) / 2
     # The mean of 1 and 1/2.
     assert "0.7500" in run(*command, "--drop-identical-ids", "--ties", "best").output
-    assert "0.7500" in run(*command, "--judged-only").output  # (1/2 + 1) / 2
-    result = run(*command, "--names", "trec_eval")
-    assert "recip_rank" in result.output
 
 
 def test_a_data_set_folder_needs_its_split(files):
@@ -217,7 +214,6 @@ BAD = {
         ["qrels.trec", "good.trec", "--ties", "x"],
         "choose one of 'trec_eval9' (trec_eval 9, pytrec_eval",
     ),
-    "an unknown name set": (["qrels.trec", "good.trec", "--names", "x"], "choose one of 'beir'"),
     "a file that is not there": (["qrels.trec", "none.trec"], "none.trec: No such file"),
     "qrels that are not there": (["none.trec", "good.trec"], "none.trec: No such file"),
     "a folder without qrels": ([".", "good.trec"], "no qrels in this folder"),
@@ -382,7 +378,7 @@ def run_in_a_process(*arguments, **environment):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("evaluate", "--help"), ("evaluate",), ("list", "measures", "--nonsense")]
+    "arguments", [("evaluate", "--help"), ("evaluate",), ("list", "--nonsense")]
 )
 def test_the_module_explains_its_commands_as_the_script_does(arguments):
     result = run_in_a_process(*arguments)
@@ -424,7 +420,7 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
             (runs / system / f"{name}.trec").write_bytes(file.read_bytes())
     tables = {kind: tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")}
     options = [text for kind, path in tables.items() for text in ("-o", str(path))]
-    result = run("bench", sets, runs, "--keep", out, "--bm25", "--mteb", out / "m", *options)
+    result = run("bench", sets, runs, "--keep", out, "--bm25", *options)
     assert result.exit_code == 0, result.output
     assert "BM25 (Anserini)" in result.output
     assert "0.3970" in result.output
@@ -435,7 +431,6 @@ def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
     assert tables["md"].read_text().startswith("| nDCG@10")
     assert r"\toprule" in tables["tex"].read_text()
     assert set(json.loads(tables["json"].read_text())["results"]) == {"good", "plain"}
-    assert (out / "m/good/ArguAna.json").exists()
     assert (out / "arguana/plain/result.json").exists()
     assert "Anserini" in tables["md"].read_text()
     # Hidden and unrelated files are not read as data sets or runs.

@@ -93,11 +93,11 @@ def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_
 def test_the_command_works_as_a_process(pipeline_file):
     command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, demo.FOLDER]
     environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}
-    options = ["--index", "-m", "nDCG@10", "--limit", "3", "--name", "mine", "--concurrency", "1"]
+    options = ["--index", "-m", "nDCG@10", "--limit", "3", "--concurrency", "1"]
     process = subprocess.run(
         [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
     )
-    assert "mine" in process.stdout
+    assert "bm25" in process.stdout
     assert "only 3 of 30 judged queries" in process.stdout
 
 

@@ -127,8 +127,6 @@ def test_the_level_of_relevance_is_part_of_a_name_that_was_typed(files):
     assert "system Hits@2 RR(rel=2)" not in output_of(run(*evaluate))
     heading = "system Hits(rel=2)@2 recip_rank(rel=2) * RR(rel=1)@5"
     assert heading in output_of(run(*evaluate, "-l2"))
-    with_judged = run(*evaluate, "--judged-only")
-    assert "Hits(judged_only=True)@2" in output_of(with_judged)
 
 
 def test_verdicts_tables_and_gate_have_the_name_that_was_typed(files):
@@ -148,9 +146,7 @@ def test_a_benchmark_prints_the_name_that_was_typed(files):
     assert "hit_rate@10 best worse" in output_of(result)
 
 
-def test_names_asked_for_and_names_of_systems_are_not_replaced(files):
-    named = run("evaluate", "qrels.trec", "best.trec", "-m", "hit_rate@1", "--names", "ir_measures")
-    assert "system Success@1" in output_of(named)
+def test_names_of_systems_are_not_replaced(files):
     (files / "best.trec").rename(files / "MAP.trec")
     assert "MAP 1.0000" in output_of(run("evaluate", "qrels.trec", "MAP.trec", "-m", "AP"))
     (files / "MAP.trec").rename(files / "my-MAP.trec")

@@ -51,10 +51,10 @@ def test_the_ending_names_the_format_or_the_format_is_stated(folder):
 
 def test_options_of_latex_tables_need_one(folder):
     for command in ("evaluate", "compare"):
-        for options in (["--percent"], ["--digits", "1"], ["--percent", "-o", "a.md"]):
+        for options in (["--percent"], ["--percent", "-o", "a.md"]):
             result = run(command, demo.FOLDER, BM25, PLAIN, "-m", "MRR", *options)
             assert result.exit_code == 2
-            assert "--digits and --percent are for a LaTeX table; add -o table.tex" in result.output
+            assert "--percent is for a LaTeX table; add -o table.tex" in result.output
     assert not list(folder.iterdir())
 
 

@@ -16,9 +16,9 @@ def run(*arguments):
 
 def test_power_prints_the_table_and_the_notes(tmp_path):
     target = tmp_path / "power.json"
-    result = run("power", demo.FOLDER, "-m", "nDCG@10", "--alpha", "0.01", "-o", target)
+    result = run("power", demo.FOLDER, "-m", "nDCG@10", "-o", target)
     assert result.exit_code == 0, result.output
-    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", alpha=0.01)
+    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10")
     for row in expected.to_table().rows:
         assert " ".join(row) in " ".join(result.output.split())
     for note in expected.notes():
@@ -34,9 +34,9 @@ def test_power_fits_into_80_columns(monkeypatch):
     assert max(map(len, table)) <= 80
 
 
-def test_power_takes_a_standard_deviation_and_a_power():
-    result = run("power", demo.FOLDER, "--sd", "0.1", "--power", "0.9", "-m", "nDCG@10")
-    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", sd=0.1, power=0.9)
+def test_power_takes_a_standard_deviation():
+    result = run("power", demo.FOLDER, "--sd", "0.1", "-m", "nDCG@10")
+    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", sd=0.1)
     assert " ".join(expected.to_table().rows[0]) in " ".join(result.output.split())
 
 

@@ -92,7 +92,7 @@ def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
     assert "ranks are characters" in again.output
     refused = run("compare", "r.json", "s.json", "--corpus", ".")
     assert refused.exit_code == 2
-    assert "--overlap are for judgements and runs" in " ".join(refused.output.split())
+    assert "--corpus and --ranks are for judgements and runs" in " ".join(refused.output.split())
 
 
 def test_chunks_have_ranks_if_asked_for_and_spans_count_as_a_whole():
@@ -113,7 +113,7 @@ def test_without_a_corpus_a_warning_says_that_offsets_are_taken():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["corpus.jsonl", "size60.jsonl", "--corpus", "."], "--corpus, --ranks and --overlap"),
+        (["corpus.jsonl", "size60.jsonl", "--corpus", "."], "--corpus and --ranks"),
         (["ranked.jsonl", "spans.jsonl", "--corpus", "."], "rankings of chunks after them"),
         (["spans.jsonl", "size60.jsonl", "--corpus", ".", "--format", "trec"], "--format"),
         (["spans.jsonl", "size60.jsonl", "--corpus", "nowhere.jsonl"], "nowhere.jsonl"),

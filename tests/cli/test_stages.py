@@ -80,17 +80,9 @@ def test_without_inputs_the_stages_are_a_chain(files):
     assert [stage["inputs"] for stage in stages] == [[], ["bm25"]]
 
 
-def test_the_pair_in_question_is_tested_alone(files):
-    result = run(*files, *GRAPH, "--pair", "ranked,bm25", "-m", "MRR", "-o", "s.json")
-    assert result.exit_code == 0, result.output
-    pairs = json.loads(Path("s.json").read_text(encoding="utf-8"))["differences"]
-    assert [(pair["system"], pair["against"]) for pair in pairs] == [("ranked", "bm25")]
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--pair", "ranked"), "pair: two different stages were expected"),
         (("--inputs", "joined"), "--inputs 'joined': expected STAGE=INPUT,INPUT"),
         (("--inputs", "joined=bm26"), "there is no stage 'bm26'"),
         (("--stages", "-o", "r.tex"), "--stages goes with"),

@@ -82,7 +82,7 @@ def _problem_of_arguments(command, _):
     words = shlex.split(command, comments=True)
     if words[0] != "beir-eval" or words[1].startswith("--"):
         return None
-    name, arguments = cli_text.split_command(words[1:])
+    _, name, *arguments = words
     try:
         cli_text.commands()[name].make_context(name, list(arguments))
     except Exception as error:  # noqa: BLE001 - the names of typer's errors change with its version

@@ -5,7 +5,6 @@ What only this command needs is imported when it runs, so that the other command
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -26,7 +25,6 @@ from beir_eval.cli.option_sets import (
 from beir_eval.cli.options import REL, check_outputs, measure_option, write_html
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem
 from beir_eval.display.document import joined, markdown_of
 from beir_eval.display.tables import csv_text
@@ -90,15 +88,7 @@ class AcrossOptions:
         rich_help_panel=COMMON,
         metavar="NAME",
     )
-    hierarchical: bool = option(
-        "Conclude about other data sets like these, not about these; needs five or more.",
-        "--hierarchical",
-        default=False,
-    )
-    alpha: float = setting(ComparisonSettings, "alpha")
     on: str = setting(ComparisonSettings, "on")
-    draws: int | None = setting(ComparisonSettings, "draws")
-    rng: int = setting(ComparisonSettings, "rng", "--seed")
 
 
 @takes_options
@@ -129,14 +119,6 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             rich_help_panel=COMMON,
         ),
     ] = Path("benchmark"),
-    mteb: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write MTEB's result files into this folder.",
-            metavar="FOLDER",
-            rich_help_panel=COMMON,
-        ),
-    ] = None,
     *,
     tables: _TableOptions,
     across: AcrossOptions,
@@ -149,16 +131,12 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparing = asdict(across)
         is_compared = comparing.pop("compare")
         if comparing.keys() & stated_options(context) and not is_compared:
-            msg = (
-                "--baseline, --hierarchical, --alpha, --on, --draws and --seed are for the "
-                "comparison; add --compare"
-            )
+            msg = "--baseline and --on are for the comparison; add --compare"
             raise InputError(msg)
         outputs = OUTPUTS.files(output, latex)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
         check_outputs([datasets, *runs], outputs, compared)
-        for folder in (keep, mteb):
-            check_folder(folder)
+        check_folder(keep)
         named = measure or ["nDCG@10"]
         table_measures = with_rel(parse_all(named), rel)
         judged, systems = _find_datasets(datasets), _find_systems(runs)
@@ -200,8 +178,6 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                 datasets=benchmark.datasets,
                 measure=table_measures[0],
             )
-        if mteb is not None:
-            _write_mteb(result, mteb)
         for document in documents:
             print_document(document)
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
@@ -339,13 +315,3 @@ def _remarks(result: BenchmarkResult, row: str, *, by_system: bool) -> Iterator[
         for name, problem in problems.items():
             if row == (system if by_system else name):
                 yield f"{name if by_system else system}: failed with {problem}"
-
-
-def _write_mteb(result: BenchmarkResult, folder: Path) -> None:
-    """Write MTEB's JSON file of every system and data set into ``folder/<system>``."""
-    for system, system_results in result.results.items():
-        for dataset in system_results:
-            content = result.mteb(system, dataset)
-            target = folder / system / f"{content['task_name'].replace('/', '-')}.json"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(target, json.dumps(content, indent=2).encode())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 #: {name: the function, its arguments in the first line of its help, and its description in the list
-#: of commands}. The name of a command in a group begins with that of the group.
+#: of commands}
 COMMANDS = {
     "evaluate": (
         "beir_eval.cli.evaluate:evaluate",
@@ -51,29 +51,20 @@ COMMANDS = {
         "QRELS",
         "Show what judged queries can detect.",
     ),
-    "list measures": (
-        "beir_eval.cli.list:measures",
-        "[MEASURE]",
-        "List the measures, or show one.",
-    ),
-    "list datasets": (
-        "beir_eval.cli.list:list_datasets",
-        "[NAME]",
-        "List BEIR's data sets, or show one.",
+    "list": (
+        "beir_eval.cli.list:list_all",
+        "measures|datasets [NAME]",
+        "List measures or data sets.",
     ),
     "convert": ("beir_eval.cli.convert:convert", "FROM TO", "Write a run in another format."),
     "demo": ("beir_eval.cli.demo:demo", "", "Evaluate the bundled runs and write a report."),
 }
-#: {section of the list of commands: its commands and groups}, the most used first.
+#: {section of the list of commands: its commands}, the most used first.
 SECTIONS = {
     "Measure and compare": ("evaluate", "compare", "bench"),
     "Get rankings": ("haystack",),
     "Look at the data": ("validate", "power"),
     "Look up, convert, try": ("list", "convert", "demo"),
-}
-#: {name of a group of commands: its help, and its description in the list of commands}
-_GROUPS = {
-    "list": ("List the measures, or BEIR's data sets.", "List measures or data sets."),
 }
 #: An example of each command, shown below its help and in the documentation.
 EXAMPLES = {
@@ -83,15 +74,13 @@ EXAMPLES = {
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "power": "beir-eval power qrels.trec -m nDCG@10",
-    "list measures": "beir-eval list measures nDCG",
-    "list datasets": "beir-eval list datasets arguana",
+    "list": "beir-eval list measures nDCG",
     "convert": "beir-eval convert bm25.trec bm25.parquet",
     "demo": "beir-eval demo -o demo.html",
 }
 #: {option of other programs: the option for it here, and a remedy}, for the commands that have it.
 _ELSEWHERE = {
     **dict.fromkeys(("--metric", "--metrics"), ("--measure", "did you mean --measure (-m)?")),
-    **dict.fromkeys(("--decimals", "--precision"), ("--digits", "did you mean --digits?")),
     **dict.fromkeys(
         ("--html", "--json", "--csv", "--markdown", "--latex", "--junit", "--table", "--per-query"),
         ("--output", "-o FILE writes a file, in the format that its ending names"),
@@ -133,22 +122,10 @@ def make_app(arguments: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_print_version)
     first = arguments[0] if arguments else ""
-    named = [name for name in COMMANDS if name.partition(" ")[0] == first]
-    groups = {"": app}
-    for name in named or COMMANDS:
+    for name in [first] if first in COMMANDS else COMMANDS:
         origin, _, description = COMMANDS[name]
-        group, _, last_word = name.rpartition(" ")
-        if group not in groups:
-            groups[group] = typer.Typer(
-                cls=_Group,
-                help=_GROUPS[group][0],
-                no_args_is_help=True,
-                rich_markup_mode=None,
-                epilog=f"Example: {EXAMPLES[name]}",
-            )
-            app.add_typer(groups[group], name=group, short_help=_GROUPS[group][1])
-        groups[group].command(
-            last_word,
+        app.command(
+            name,
             cls=_Command,
             short_help=description,
             epilog=f"Example: {EXAMPLES[name]}",
@@ -181,10 +158,9 @@ class _Group(TyperGroup):
             fail(f"there is no command {args[0]}; it is {_ANOTHER_COMMAND[args[0]]}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands of the application by section; those of a group in one list."""
-        sections = SECTIONS if ctx.parent is None else {"Commands": tuple(self.commands)}
-        for section, names in sections.items():
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - click's
+        """Write the commands by section."""
+        for section, names in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl(
                     [

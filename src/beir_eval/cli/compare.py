@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.measures import MeasureLike
 
-#: How many documents ``--to-judge`` writes for each measure, unless ``-n`` is set.
+#: How many documents ``--to-judge`` writes for each measure.
 _TO_JUDGE = 20
 #: What ``-o`` writes.
 OUTPUTS = OutputFormats(
@@ -96,6 +96,10 @@ class _SamplingOptions:
         metavar="FILES",
     )
     repeats_are: str | None = setting(ComparisonSettings, "repeats", "--repeats-are")
+    clusters: str | None = option(
+        "Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and one of "
+        "labels. The test takes queries with a common label as one."
+    )
     chosen_from: str | None = option(
         "The systems were chosen by these scores: the number of all candidates, or their run files "
         "as a pattern or folder.",
@@ -105,6 +109,11 @@ class _SamplingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class _ComparisonOptions(VerdictOptions):
+    test: str = setting(ComparisonSettings, "test")
+    correction: str | None = setting(ComparisonSettings, "correction")
+    interval: str = setting(ComparisonSettings, "interval")
+    draws: int | None = setting(ComparisonSettings, "draws")
+    rng: int = setting(ComparisonSettings, "rng", "--seed")
     on: str = setting(ComparisonSettings, "on", rich_help_panel=InputOptions.SECTION)
 
 
@@ -117,9 +126,6 @@ class _PartOptions:
         "documents), metadata.KEY, or a TSV or CSV file with a column query_id and columns of "
         "labels. length=4,8,16 states where slices begin. Repeat it for more. -o c.csv and c.json "
         "write c.slices.csv and c.slices.json too."
-    )
-    slice_parts: int | None = option(
-        "Cut numbers into this many slices of about equal size instead."
     )
     steps: str | None = option(
         "Show the systems as checkpoints too. The step is the number after step, checkpoint or "
@@ -144,10 +150,8 @@ class _JudgingOptions:
     SECTION: ClassVar[str] = "Documents to judge"
 
     to_judge: Path | None = option(
-        "Write the unjudged documents most worth judging for each measure, as CSV or TSV."
-    )
-    number: int | None = option(
-        f"How many of these documents.  [default: {_TO_JUDGE}]", "-n", min=1
+        f"Write the {_TO_JUDGE} unjudged documents most worth judging for each measure, as CSV or "
+        "TSV."
     )
 
 
@@ -192,21 +196,11 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         named = [*(measure or ()), *gate.measures, *gate.floors]
         requested = gate.with_rel(rel)
         requested.check_outputs(outputs)
-        check_options(
-            {
-                "--slice-parts cuts numbers into slices; add --slices": (
-                    parts.slice_parts and not parts.slices
-                ),
-                "-n is the number of documents to judge; add --to-judge FILE": (
-                    judging.number is not None and judging.to_judge is None
-                ),
-            }
-        )
         _check_steps(parts.steps)
         measures = named or None
         first = input_files[0]
         folder = first if first.is_dir() else None
-        labels = None if compared.clusters is None else cluster_labels(compared.clusters, folder)
+        labels = None if sampling.clusters is None else cluster_labels(sampling.clusters, folder)
         inputs = read_inputs(input_files, asdict(counting), reading, judgements_first=bool(files))
         stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
         inputs = inputs.grouped(input_files, groups, candidates, stated)
@@ -247,7 +241,6 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         columns = (
             slice_columns(
                 parts.slices,
-                parts.slice_parts,
                 folder=folder,
                 split=reading.split,
                 qrels=None if inputs.qrels is None else inputs.qrels.qrels,
@@ -282,7 +275,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         documents = [
             document
             for name in (comparison.measures if judging.to_judge is not None else ())
-            for document in comparison.documents_to_judge(judging.number or _TO_JUDGE, measure=name)
+            for document in comparison.documents_to_judge(_TO_JUDGE, measure=name)
         ]
         outputs.write(
             {
@@ -405,7 +398,7 @@ def _check_one_system(  # noqa: PLR0913, PLR0917 - what the command was given
             "xml": lambda: to_junit(checks),
         }
     )
-    printed = print_scores([result], None, are_default_measures=inputs.qrels is None)
+    printed = print_scores([result], are_default_measures=inputs.qrels is None)
     print_notes([result], printed)
     print_gate(checks)
     return checks

@@ -32,7 +32,7 @@ _OF_SEVERAL = (
 
 @dataclass(frozen=True, kw_only=True)
 class SystemOptions:
-    """What is compared with what, and how queries and repeats are related."""
+    """What is compared with what, and how repeats are related."""
 
     SECTION: ClassVar[str] = "Repeats and choice"
 
@@ -48,10 +48,6 @@ class SystemOptions:
     deterministic: list[str] | None = option(
         "A system whose repeats would be equal, such as BM25; repeat it for more.", metavar="NAME"
     )
-    clusters: str | None = option(
-        "Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and one of "
-        "labels. The test takes queries with a common label as one."
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,11 +58,6 @@ class VerdictOptions:
 
     margin: float = setting(ComparisonSettings, "margin")
     alpha: float = setting(ComparisonSettings, "alpha")
-    test: str = setting(ComparisonSettings, "test")
-    correction: str | None = setting(ComparisonSettings, "correction")
-    interval: str = setting(ComparisonSettings, "interval")
-    draws: int | None = setting(ComparisonSettings, "draws")
-    rng: int = setting(ComparisonSettings, "rng", "--seed")
 
 
 @dataclass(frozen=True, kw_only=True)

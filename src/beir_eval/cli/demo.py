@@ -51,7 +51,7 @@ def demo(output: Annotated[list[str] | None, OUTPUTS.option()] = None) -> None:
             f"Two BM25 settings over the bundled data set ({len(qrels)} queries about the solar "
             "system):"
         )
-        shown = print_scores(results, None)
+        shown = print_scores(results)
         for sentence in headlines(comparison):
             console.print(Text(sentence.text))
         console.print(f"(at {comparison.settings.alpha:g}, each measure tested separately)")
@@ -87,7 +87,7 @@ def _print_pipelines() -> None:
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
     results = evaluate_demo_pipelines(_MEASURES)
-    shown = print_scores(results, None)
+    shown = print_scores(results)
     comparison = compare(results, baseline=results[0].name, measures=_MEASURES[0])
     [difference] = comparison.differences
     console.print(Text(difference_sentence(difference, comparison.settings.margin)))

@@ -11,13 +11,7 @@ import typer
 from beir_eval.cli.console import print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.input_files import opened_inputs, view_of_spans
-from beir_eval.cli.option_sets import (
-    COMMON,
-    CountingOptions,
-    InputOptions,
-    LatexOptions,
-    takes_options,
-)
+from beir_eval.cli.option_sets import CountingOptions, InputOptions, LatexOptions, takes_options
 from beir_eval.cli.options import (
     REL,
     RunReading,
@@ -36,9 +30,9 @@ from beir_eval.cli.options import (
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_results
 from beir_eval.cli.stages import StageOptions, read_stages
 from beir_eval.display.tables import ScoreFormat
-from beir_eval.errors import SettingError, check_choice
+from beir_eval.errors import SettingError
 from beir_eval.evaluation.evaluator import Evaluator, default_measures
-from beir_eval.measures import DEFAULT_MEASURES, TOOLS, parse_all, with_rel
+from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
@@ -85,14 +79,6 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     *,
     latex: LatexOptions,
     counting: CountingOptions,
-    judged_only: Annotated[
-        bool,
-        typer.Option(
-            "--judged-only",
-            help="Drop unjudged documents before measuring.",
-            rich_help_panel=CountingOptions.SECTION,
-        ),
-    ] = False,
     reading: InputOptions,
     parts: Annotated[
         bool | None,
@@ -103,38 +89,21 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             rich_help_panel=InputOptions.SECTION,
         ),
     ] = None,
-    names: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Print measures as named by {', '.join(TOOLS)}.",
-            metavar="NAME",
-            rich_help_panel=COMMON,
-        ),
-    ] = None,
     stages: StageOptions,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
     with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
-        if names is not None:
-            check_choice("--names", names, TOOLS)
         files, outputs = run_files(run_inputs), OUTPUTS.files(output, latex)
         check_outputs([qrels_file, *files], outputs)
         view = view_of_spans(qrels_file, reading)
         default = DEFAULT_MEASURES if view is None else default_measures(view.qrels)
         measures = with_rel(parse_all(measure) if measure else default, rel)
-        if judged_only:
-            measures = tuple(parsed(judged_only=True) for parsed in measures)
-        if names is None:
-            print_as_typed(
-                names_as_typed(measure or (), rel, judged_only=judged_only), system_names(files)
-            )
+        print_as_typed(names_as_typed(measure or (), rel), system_names(files))
         if parts and view is not None:
             raise SettingError("ranked chunks are read into memory: leave out --parts")
-        if stages.stages or stages.inputs or stages.pair:
+        if stages.stages or stages.inputs:
             others = {
                 **outputs.stated("csv", "tex"),
-                "--names": names,
-                "--judged-only": judged_only or None,
             }
             with stated_columns(reading) as columns:
                 how = RunReading(reading.run_format, reading.chunk_ids, columns, parts=parts)
@@ -174,7 +143,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
                 }
             write_html(outputs, results, **texts)
         print_notes(
-            results, print_scores(results, names, are_default_measures=not measure and view is None)
+            results, print_scores(results, are_default_measures=not measure and view is None)
         )
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     damaged.end(in_output=True)

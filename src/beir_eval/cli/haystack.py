@@ -28,9 +28,15 @@ from beir_eval.cli.console import (
     print_warnings,
     show_in_messages,
 )
-from beir_eval.cli.labels import cluster_labels
 from beir_eval.cli.option_sets import COMMON, SPLIT, option, stated_options, takes_options
-from beir_eval.cli.options import REL, check_outputs, measure_option, report_settings, write_html
+from beir_eval.cli.options import (
+    REL,
+    check_outputs,
+    measure_option,
+    report_settings,
+    system_names,
+    write_html,
+)
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_data
 from beir_eval.cli.pipelines import (
     check_arguments,
@@ -39,13 +45,11 @@ from beir_eval.cli.pipelines import (
     judged_result,
     load_retrievers,
     noting_warnings,
-    pipeline_names,
     runs_of_pipelines,
     values_of_pipelines,
 )
 from beir_eval.cli.stages import beside_results, print_stages
-from beir_eval.comparison.records import PERMUTATION_CORRECTIONS, ComparisonSettings
-from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.display.document import section_markdown
 from beir_eval.errors import check_choice, check_count
 from beir_eval.evaluation.coverage import labelled_warnings
@@ -73,8 +77,7 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure
     from beir_eval.spans import SpanView
 
-#: {whether characters have ranks: what is compared unless measures are named, as in ``beir-eval
-#: compare``}.
+#: {whether spans are judged: what is compared unless measures are named, as in ``compare``}.
 _COMPARED = {False: "nDCG@10", True: "Recall@2000"}
 #: What is evaluated, likewise.
 _EVALUATED = {False: DEFAULT_MEASURES, True: TEXT_MEASURES}
@@ -114,11 +117,6 @@ class _PipelineOptions:
         f"default meta.beir_doc_id, which --index writes; none: each chunk counts; {_FOR_ONE}.",
         metavar="FIELD",
     )
-    name: list[str] | None = option(
-        "The system's name; by default the file's. Repeat it for each of several pipelines, in "
-        "their order.",
-        metavar="NAME",
-    )
     allow: list[str] | None = option(
         "A module of your own components, for example my.parts.*", metavar="MODULE"
     )
@@ -139,16 +137,6 @@ class _CorpusOptions:
         "Judge by these spans of the documents' text (JSON lines) in place of qrels: the chunks of "
         "any splitter are found in the corpus."
     )
-    ranks: str = option(
-        "What has a rank if spans are judged.",
-        default="characters",
-        choices=EvaluationSettings.CHOICES["ranks"][1:],
-    )
-    overlap: float | None = option(
-        "The share of a span that must be read; without it each character counts.  [default: .75 "
-        "if chunks have ranks]",
-        metavar="SHARE",
-    )
 
     def __post_init__(self) -> None:
         """Check the combination."""
@@ -157,8 +145,6 @@ class _CorpusOptions:
                 "--index writes text and --index-pipeline writes through a pipeline: state one": (
                     self.index_corpus and self.index_pipeline is not None
                 ),
-                "--ranks and --overlap are for --spans": self.spans is None
-                and (self.ranks != "characters" or self.overlap is not None),
             }
         )
 
@@ -170,8 +156,7 @@ class _CorpusOptions:
         if self.spans is None:
             return load_dataset(folder, running.split), None
         check_options({"--stages are of documents, and --spans of text": running.stages})
-        overlap = 0.75 if self.ranks == "chunks" and self.overlap is None else self.overlap
-        return judged_by_spans(folder, self.spans, self.ranks, overlap)
+        return judged_by_spans(folder, self.spans, "characters", None)
 
     def index(
         self, data: Dataset, retrievers: Mapping[str, PipelineRetriever], allowed: Sequence[str]
@@ -268,14 +253,13 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         show_in_messages(FRESH, "--fresh")
         check_arguments(pipelines, dataset)
         outputs, stated = OUTPUTS.files(output), stated_options(context)
-        names = pipeline_names(pipelines, of_pipelines.name or [])
+        names = system_names(pipelines)
         named = [*(measure or ()), *gate.measures, *gate.floors]
         print_as_typed(names_as_typed(named, rel), names)
         requested = gate.with_rel(rel)
         requested.check_outputs(outputs)
         deterministic = systems.deterministic or []
         _check_combination(names, stated, requested, running.repeats, deterministic)
-        _check_correction(running.repeats, deciding.correction)
         runs = runs_of_pipelines(names, running.repeats, deterministic, running.save_run)
         beside = ["compare"] if len(names) > 1 else []
         beside += [beside_results(name, names) for name in names if running.stages]
@@ -289,13 +273,13 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         )
         _check_running(running.concurrency, running.on_error)
         data, view = of_corpus.read(dataset, running)
+        are_spans = view is not None
         retriever_settings = _retriever_settings(
-            names, of_pipelines, keep_stages=running.stages, returns_chunks=view is not None
+            names, of_pipelines, keep_stages=running.stages, returns_chunks=are_spans
         )
-        are_characters = view is not None and view.ranks == "characters"
-        compared = with_rel(parse_all(named or [_COMPARED[are_characters]]), rel)
+        compared = with_rel(parse_all(named or [_COMPARED[are_spans]]), rel)
         evaluated_measures = [
-            *with_rel(parse_all(measure) if measure else _EVALUATED[are_characters], rel),
+            *with_rel(parse_all(measure) if measure else _EVALUATED[are_spans], rel),
             *compared,
         ]
         task = _Task(
@@ -309,9 +293,6 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
                 "baseline": _baseline(names, systems.baseline, requested),
                 "repeats": None if running.repeats is None else "random",
                 "deterministic": deterministic,
-                "clusters": (
-                    None if systems.clusters is None else cluster_labels(systems.clusters, dataset)
-                ),
             },
             gate=requested,
         )
@@ -346,7 +327,7 @@ def haystack(  # noqa: PLR0913, PLR0917 - one parameter per set of options
         if outputs["html"]:
             in_report = comparison or evaluated.in_report()
             write_html(outputs, in_report, queries=task.data.queries, corpus=task.data.corpus)
-        has_measures = bool(measure) or are_characters
+        has_measures = bool(measure) or are_spans
         _print_means(evaluated, has_measures=has_measures, detail=systems.detail)
         _print_comparison(comparison, checks, task.data.queries, detail=systems.detail)
         if code := exit_code(checks):
@@ -420,7 +401,7 @@ class _Task:
             stages_of_pipeline,
         )
 
-        settings = {key: self.settings[key] for key in ("alpha", "margin", "draws", "rng")}
+        settings = {key: self.settings[key] for key in ("alpha", "margin")}
         return stages_of_pipeline(
             retriever,
             retrieved,
@@ -494,9 +475,7 @@ def _check_combination(
     deterministic: Sequence[str],
 ) -> None:
     """Raise InputError if options do not go together, or have no effect on these pipelines."""
-    useful = {"margin", "alpha", "draws", "rng"} if "stages" in stated else set()
-    if "stages" in stated:
-        useful.add("detail")
+    useful = {"margin", "alpha", "detail"} if "stages" in stated else set()
     if requested.floors:
         useful.add("alpha")
     check_options(
@@ -521,18 +500,6 @@ def _check_combination(
             "--floor checks one run of a single pipeline, not --repeats": (
                 requested.floors and repeats is not None
             )
-        }
-    )
-
-
-def _check_correction(repeats: int | None, correction: str | None) -> None:
-    """Raise InputError unless the correction is over queries and repeats, if pipelines repeat."""
-    if repeats is None:
-        return
-    check_options(
-        {
-            f"--correction {correction} flips the signs of queries only; with --repeats choose "
-            "--correction holm": correction in PERMUTATION_CORRECTIONS,
         }
     )
 
@@ -618,7 +585,7 @@ def _print_means(evaluated: EvaluatedPipelines, *, has_measures: bool, detail: b
     """
     results = evaluated.all_results
     if len(results) == len(evaluated.results):
-        print_notes(results, print_scores(results, None, are_default_measures=not has_measures))
+        print_notes(results, print_scores(results, are_default_measures=not has_measures))
     else:
         _print_repeats(evaluated, results[0].measures if has_measures else usual_measures(results))
     print_stages(evaluated.stages, detail=detail)

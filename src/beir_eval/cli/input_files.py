@@ -185,7 +185,7 @@ def read_inputs(
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
             f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --where, "
-            "--corpus, --ranks and --overlap are for judgements and runs; saved results were "
+            "--corpus and --ranks are for judgements and runs; saved results were "
             "evaluated already"
         )
         raise InputError(msg)
@@ -418,17 +418,14 @@ def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
 
     Args:
         path: the file or folder of the judgements.
-        reading: ``corpus``, ``ranks`` and ``overlap``; without any, a file of JSON lines is looked
-            at.
+        reading: ``corpus`` and ``ranks``; without both, a file of JSON lines is looked at.
 
     Raises:
         FileFormatError: the options are for spans, and the file holds none.
         InputError: options are set that spans do not have.
         QrelsError: a span does not fit the corpus.
     """
-    stated = replace(
-        InputOptions(), corpus=reading.corpus, ranks=reading.ranks, overlap=reading.overlap
-    )
+    stated = replace(InputOptions(), corpus=reading.corpus, ranks=reading.ranks)
     is_asked_for = stated != InputOptions()
     if not is_asked_for and not plain_name(path).endswith(".jsonl"):
         return None
@@ -439,7 +436,7 @@ def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
         if not is_asked_for:
             return None
         problem = (
-            "--corpus, --ranks and --overlap are for judged spans of text: JSON lines with "
+            "--corpus and --ranks are for judged spans of text: JSON lines with "
             "query_id, doc_id, start and end or text"
         )
         raise FileFormatError(path, problem)
@@ -452,7 +449,7 @@ def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
     if reading.corpus is None:
         warn("offsets of spans and chunks are taken as stated; --corpus CORPUS checks them")
     ranks = reading.ranks or "characters"
-    overlap = _OVERLAP if ranks == "chunks" and reading.overlap is None else reading.overlap
+    overlap = _OVERLAP if ranks == "chunks" else None
     return Spans.from_jsonl(path, reading.corpus).view(ranks, overlap=overlap)
 
 

@@ -29,7 +29,6 @@ _KINDS = f"{LENGTH}, {RELEVANT} or {METADATA}KEY"
 
 def slice_columns(
     requests: Sequence[str],
-    parts: int | None,
     *,
     folder: Path | None,
     split: str | None,
@@ -40,8 +39,6 @@ def slice_columns(
     Args:
         requests: each is "length", "relevant", "metadata.KEY" or the path of a file with a header,
             all with "=1,2,5" at the end for the numbers at which a slice begins.
-        parts: how many slices of about equal size numbers are cut into, if they have no such edges;
-            None for the default edges or number.
         folder: the data-set folder with the judgements; None if they are a file, or not known.
         split: the split of the folder.
         qrels: the judgements; None if saved results are compared.
@@ -49,18 +46,12 @@ def slice_columns(
     Raises:
         InputError: a request names nothing that can be read, or two columns have the same name.
         FileFormatError, OSError: a file cannot be read.
-        SettingError: edges that do not ascend, edges for labels that are not numbers, or ``parts``
-            below 2.
+        SettingError: edges that do not ascend, or edges for labels that are not numbers.
     """
     columns: dict[str, dict[str, str]] = {}
     for request in requests:
         source, edges = _source_and_edges(request)
-        if edges is not None and parts is not None:
-            msg = f"--slices {request} states where slices begin; leave out --slice-parts"
-            raise InputError(msg)
-        cutting: dict[str, Any] = {} if edges is None else {"edges": edges}
-        if parts is not None:
-            cutting = {"edges": None, "parts": parts}
+        cutting = {} if edges is None else {"edges": edges}
         for name, column in _columns_from(source, cutting, folder, split, qrels).items():
             if name in columns:
                 msg = f"--slices names two columns {name!r}; rename one or leave it out"
@@ -92,7 +83,7 @@ def _columns_from(
 
     Args:
         source: "length", "relevant", "metadata.KEY" or the path of a file.
-        cutting: the arguments ``edges`` and ``parts`` of ``cut``, as far as they are set.
+        cutting: the argument ``edges`` of ``cut``, if it is set.
         folder: the data-set folder with the judgements, or None.
         split: the split of the folder.
         qrels: the judgements, or None.
@@ -190,7 +181,7 @@ def _labels(what: str, column: Mapping[str, Any], cutting: Mapping[str, Any]) ->
     Args:
         what: what messages call the column.
         column: {query_id: label or number}.
-        cutting: the arguments ``edges`` and ``parts`` of ``cut``, as far as they are set.
+        cutting: the argument ``edges`` of ``cut``, if it is set.
 
     Raises:
         SettingError: edges for labels that are not numbers.

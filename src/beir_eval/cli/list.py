@@ -1,4 +1,4 @@
-"""The commands ``beir-eval list measures`` and ``list datasets``: list them, or describe one."""
+"""The command ``beir-eval list``: list the measures or BEIR's data sets, or describe one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 
 from beir_eval.cli.console import console, new_table, print_errors, print_table
 from beir_eval.display.tables import Table
+from beir_eval.errors import check_choice
 from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
 
 _NO_DOCSTRINGS = (
@@ -18,22 +19,36 @@ _NO_DOCSTRINGS = (
 )
 
 
-def measures(
+def list_all(
+    kind: Annotated[str, typer.Argument(help="measures or datasets.")],
     name: Annotated[
-        str | None, typer.Argument(help="Show this one: definition and source.")
+        str | None,
+        typer.Argument(
+            help="Show this one: the formula, source and example of a measure, or all that is "
+            "known of a data set."
+        ),
     ] = None,
 ) -> None:
-    """List the measures, or show one with its formula, source and an example."""
+    """List the measures, or BEIR's data sets and their conventions; or show one."""
     with print_errors():
-        if name is None:
-            console.print(_measures_table())
-            if not any(definition.summary for definition in definitions().values()):
-                console.print(_NO_DOCSTRINGS)
-            console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
-            return
-        definition = definition_of(name)
-        console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
-        console.print(definition.documentation or _NO_DOCSTRINGS, markup=False)
+        check_choice("KIND", kind, ("measures", "datasets"))
+        if kind == "measures":
+            _print_measures(name)
+        else:
+            _print_datasets(name)
+
+
+def _print_measures(name: str | None) -> None:
+    """Print a table of all measures, or the definition of one."""
+    if name is None:
+        console.print(_measures_table())
+        if not any(definition.summary for definition in definitions().values()):
+            console.print(_NO_DOCSTRINGS)
+        console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
+        return
+    definition = definition_of(name)
+    console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
+    console.print(definition.documentation or _NO_DOCSTRINGS, markup=False)
 
 
 def _measures_table() -> RichTable:
@@ -55,35 +70,30 @@ def _parameters_text(definition: Definition) -> str:
     return f"parameters: {names}; {cutoff_texts[definition.cutoff]}"
 
 
-def list_datasets(
-    name: Annotated[str | None, typer.Argument(help="Show all that is known of this one.")] = None,
-) -> None:
-    """List BEIR's data sets and their conventions, or show one."""
+def _print_datasets(name: str | None) -> None:
+    """Print a table of BEIR's data sets, or all that is known of one."""
     from beir_eval.datasets.catalogue import DATASETS, info_of  # noqa: PLC0415
 
-    with print_errors():
-        if name is not None:
-            info = info_of(name)
-            values = {field: getattr(info, field) for field in type(info).__slots__} | {
-                "url": info.url
-            }
-            for field, value in values.items():
-                console.print(f"{field}: {_value_text(value)}", markup=False)
-            return
-        columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
-        rows = []
-        for info in DATASETS.values():
-            marks = {
-                "graded": info.graded,
-                "drop identical ids": info.drop_identical_ids,
-                f"mean of {len(info.parts)}": info.parts,
-                "not public": not info.url,
-            }
-            bm25 = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
-            counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
-            notes = ", ".join(mark for mark, applies in marks.items() if applies)
-            rows.append((info.name, info.split, *counts, bm25, notes))
-        print_table(Table(columns, rows))
+    if name is not None:
+        info = info_of(name)
+        values = {field: getattr(info, field) for field in type(info).__slots__} | {"url": info.url}
+        for field, value in values.items():
+            console.print(f"{field}: {_value_text(value)}", markup=False)
+        return
+    columns = ("name", "split", "queries", "documents", "rel/query", "BM25 nDCG@10", "notes")
+    rows = []
+    for info in DATASETS.values():
+        marks = {
+            "graded": info.graded,
+            "drop identical ids": info.drop_identical_ids,
+            f"mean of {len(info.parts)}": info.parts,
+            "not public": not info.url,
+        }
+        bm25 = "" if info.bm25[0] is None else f"{info.bm25[0]:.4f}"
+        counts = (f"{info.queries:,}", f"{info.documents:,}", f"{info.relevant_per_query}")
+        notes = ", ".join(mark for mark, applies in marks.items() if applies)
+        rows.append((info.name, info.split, *counts, bm25, notes))
+    print_table(Table(columns, rows))
 
 
 def _value_text(value: object) -> str:

@@ -131,13 +131,9 @@ class LatexOptions:
 
     SECTION: ClassVar[str] = "LaTeX"
 
-    digits: int | None = option("The decimals in .tex.  [default: 4, or 2 in percent]", min=0)
-    percent: bool = option("Percent in .tex, for measures from 0 to 1.", "--percent", default=False)
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether one of them is stated."""
-        return self.percent or self.digits is not None
+    percent: bool = option(
+        "Percent with two decimals in .tex, for measures from 0 to 1.", "--percent", default=False
+    )
 
 
 #: A set with an option for each setting of an evaluation.
@@ -220,11 +216,6 @@ class InputOptions(FileOptions):
     )
     ranks: str | None = option(
         "What has a rank if spans are judged: a chunk costs as many ranks as it has characters, or "
-        "one.  [default: characters]",
+        "one; a span then counts once 75% of it is read.  [default: characters]",
         choices=EvaluationSettings.CHOICES["ranks"][1:],
-    )
-    overlap: float | None = option(
-        "The share of a span that must be read, from 0 to 1; without it each character counts.  "
-        "[default: .75 if chunks have ranks]",
-        metavar="SHARE",
     )

@@ -83,8 +83,8 @@ class OutputFormats:
         for value in values or ():
             name, file = self._format_and_file(value)
             by_format[name].append(file)
-        if latex is not None and latex.is_stated and not by_format["tex"]:
-            msg = "--digits and --percent are for a LaTeX table; add -o table.tex"
+        if latex is not None and latex.percent and not by_format["tex"]:
+            msg = "--percent is for a LaTeX table; add -o table.tex"
             raise InputError(msg)
         return Outputs(by_format)
 
@@ -163,7 +163,7 @@ def sibling(path: Path, extra: str) -> Path:
 
 
 def print_scores(
-    results: Sequence[EvaluationResult], names: str | None, *, are_default_measures: bool = False
+    results: Sequence[EvaluationResult], *, are_default_measures: bool = False
 ) -> Sequence[str]:
     """Print the warnings and the means: systems as rows, or measures as rows if there are many.
 
@@ -171,7 +171,6 @@ def print_scores(
 
     Args:
         results: the results of all systems, on the same measures.
-        names: the tool whose names of the measures are printed; None for the canonical names.
         are_default_measures: whether the measures were not chosen by the user: then those of one
             system are printed as measures by cutoffs, and of several systems the usual ones.
     """
@@ -179,15 +178,15 @@ def print_scores(
         sentence for result in results for sentence in labelled_warnings(result, result.name)
     )
     if not are_default_measures:
-        print_table(means_table(results, names))
+        print_table(means_table(results))
         return results[0].measures
-    by_cutoff = cutoff_tables(results[0]) if len(results) == 1 and names is None else None
+    by_cutoff = cutoff_tables(results[0]) if len(results) == 1 else None
     if by_cutoff is not None:
         for table in by_cutoff:
             print_table(table)
         return results[0].measures
     usual = usual_measures(results)
-    print_table(means_table(results, names, measures=usual))
+    print_table(means_table(results, measures=usual))
     console.print(
         Text(
             f"{len(usual)} of the {len(results[0].measures)} measures evaluated; -m chooses "

@@ -15,20 +15,11 @@ from rich.text import Text
 from beir_eval.adapters.dataset_folder import is_dataset
 from beir_eval.adapters.formats import RUN_FORMATS
 from beir_eval.adapters.writers import format_to_write
-from beir_eval.cli.comparison_options import check_options
 from beir_eval.cli.console import check_folder, error_console
-from beir_eval.cli.options import system_names
 from beir_eval.core.files import part_of_file_name, plain_name
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.run import Run
-from beir_eval.errors import (
-    BeirEvalError,
-    BeirEvalWarning,
-    InputError,
-    check_name,
-    first_few,
-    warn_caller,
-)
+from beir_eval.errors import BeirEvalError, BeirEvalWarning, InputError, first_few, warn_caller
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 
 if TYPE_CHECKING:
@@ -84,33 +75,6 @@ def check_arguments(pipelines: Sequence[Path], dataset: Path) -> None:
             f"beir-eval haystack {files} DATASET"
         )
         raise InputError(msg)
-
-
-def pipeline_names(pipelines: Sequence[Path], names: Sequence[str]) -> list[str]:
-    """Return the name of each pipeline.
-
-    Args:
-        pipelines: the files.
-        names: the values of ``--name``; empty: the names are those of the files.
-
-    Raises:
-        InputError: the names are not as many as the pipelines, are equal or empty; or two files
-            have one name.
-    """
-    if not names:
-        return system_names(pipelines)
-    repeated = repeated_ids(names)
-    check_options(
-        {
-            f"--name is stated for {len(names)} of {len(pipelines)} pipelines; state it for each "
-            "pipeline, in their order": len(names) != len(pipelines),
-            f"--name names two pipelines {first_few(repeated)}; name each otherwise": repeated,
-            "--name is empty; name the pipeline": not all(names),
-        }
-    )
-    for name in names:
-        check_name("--name", name)
-    return list(names)
 
 
 def values_of_pipelines(
@@ -173,7 +137,7 @@ def runs_of_pipelines(
     every_name = [name for of_pipeline in run_names.values() for name in of_pipeline]
     file_names = [_file_name(name) for name in every_name]
     if repeated := repeated_ids(file_names if save_run is not None else every_name):
-        msg = f"two runs have the name {first_few(repeated)}; name the pipelines with --name"
+        msg = f"two runs have the name {first_few(repeated)}; rename a pipeline's file"
         raise InputError(msg)
     is_named = len(every_name) > 1
     if save_run is not None and is_named:

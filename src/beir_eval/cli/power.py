@@ -18,7 +18,7 @@ OUTPUTS = OutputFormats(json="all numbers")
 
 
 @takes_options
-def power(  # noqa: PLR0913, PLR0917 - one parameter per option
+def power(
     qrels: Annotated[
         Path, typer.Argument(help="Judgements: a file, a data-set folder, or - for standard input.")
     ],
@@ -37,10 +37,6 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
             "default low, usual and high ones of real systems.",
         ),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="The level of the verdicts.")] = 0.05,
-    power: Annotated[
-        float, typer.Option(help="The probability of detecting a true difference.")
-    ] = 0.8,
     split: Annotated[str | None, typer.Option(help=SPLIT, metavar="NAME")] = None,
 ) -> None:
     """Show which differences a set of judged queries can detect, before any run exists."""
@@ -49,8 +45,6 @@ def power(  # noqa: PLR0913, PLR0917 - one parameter per option
 
         outputs = OUTPUTS.files(output)
         check_outputs([qrels_file], outputs)
-        result = experiment_power(
-            read_judgements(qrels_file, split), measure or None, sd=sd, alpha=alpha, power=power
-        )
+        result = experiment_power(read_judgements(qrels_file, split), measure or None, sd=sd)
         outputs.write({"json": result.model_dump_json})
         print_document(result.document())

@@ -37,11 +37,6 @@ class StageOptions:
         "more.  [default: the one before]",
         metavar="STAGE=INPUT,INPUT",
     )
-    pair: str | None = option(
-        "The two stages that are the question, which are then tested alone.  [default: each stage "
-        "and its inputs]",
-        metavar="STAGE,STAGE",
-    )
 
 
 def read_stages(  # noqa: PLR0913 - one keyword a setting
@@ -59,7 +54,7 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
         judgements: the judgements.
         runs: {stage: its run}, in the order of documents.
         measures: the measures; None for nDCG@10.
-        options: ``--inputs`` and ``--pair``.
+        options: ``--inputs``.
         others: {option: its value} of those that stages do not have; None: not given.
         policies: the settings of ``evaluate``.
 
@@ -76,10 +71,7 @@ def read_stages(  # noqa: PLR0913 - one keyword a setting
     by_stage: dict[str, list[str]] = {}
     for stage, names in map(_inputs_of, options.inputs or ()):
         by_stage[stage] = list(dict.fromkeys([*by_stage.get(stage, ()), *names]))
-    pair = None if options.pair is None else options.pair.split(",")
-    return evaluate_stages(
-        judgements, runs, measures, inputs=by_stage or None, pair=pair, **policies
-    )
+    return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)
 
 
 def _inputs_of(value: str) -> tuple[str, list[str]]:

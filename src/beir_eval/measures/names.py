@@ -268,9 +268,7 @@ def names_among(
     return listed or tuple(map(str, parse_all(())))  # which raises the error
 
 
-def names_as_typed(
-    texts: Iterable[MeasureLike], rel: float | None = None, *, judged_only: bool = False
-) -> dict[str, str]:
+def names_as_typed(texts: Iterable[MeasureLike], rel: float | None = None) -> dict[str, str]:
     """Return {canonical name: name with the word that was typed} for measures of another name.
 
     Another name is one that neither begins with the canonical one nor is the beginning of it,
@@ -280,7 +278,6 @@ def names_as_typed(
     Args:
         texts: the names that were typed, of which each may hold several.
         rel: the level of relevance that the measures got, as of ``with_rel``.
-        judged_only: whether they got ``judged_only=True``.
 
     >>> names_as_typed(["hits@10, AP", "P_5"]), names_as_typed(["RR-l2"])
     ({'utility(other=0)@10': 'hits@10', 'MAP': 'AP'}, {'MRR(rel=2)': 'RR(rel=2)'})
@@ -291,7 +288,7 @@ def names_as_typed(
             measure, word = _read(name.strip())
         except UnknownMeasureError:  # a custom measure
             continue
-        [measure] = with_rel([measure(judged_only=True) if judged_only else measure], rel)
+        [measure] = with_rel([measure], rel)
         named = measure.named(word) if _is_another_name(word, measure) else str(measure)
         typed.setdefault(str(measure), named)
     return {canonical: name for canonical, name in typed.items() if name != canonical}

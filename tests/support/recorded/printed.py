@@ -43,8 +43,6 @@ haystack --help
 power --help
 validate --help
 list --help
-list measures --help
-list datasets --help
 convert --help
 demo --help
 --version
@@ -66,7 +64,7 @@ validate qrels.tsv bm25.trec half.trec twice.trec other.trec -o findings.json
 convert bm25.trec bm25.json
 convert bm25.trec bm25.parquet
 convert --qrels qrels.tsv qrels.trec
-bench sets runs --bm25 -o b.md -o b.tex -o b.csv -o b.json --mteb m \
+bench sets runs --bm25 -o b.md -o b.tex -o b.csv -o b.json \
 -o b.html
 bench sets runs --compare --baseline plain
 haystack bm25.yaml dataset --index -m nDCG@10 -o pipeline.json --save-run pipeline.trec
