@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.pytrec_eval as ours
-from beir_eval.benchmark.systems import _TASKS
+from beir_eval.benchmark.systems import MTEB_TASKS
 from beir_eval.datasets.catalogue import DATASETS
 from beir_eval.errors import (
     BeirEvalWarning,
@@ -326,7 +326,7 @@ def test_mteb_runs_on_the_module_where_the_extension_is_absent():
 @pytest.mark.peers
 def test_task_names_splits_and_licences_are_those_of_mteb():
     mteb = pytest.importorskip("mteb", reason="mteb is not installed")
-    for name, task in _TASKS.items():
+    for name, task in MTEB_TASKS.items():
         metadata, info = mteb.get_task(task).metadata, DATASETS[name.partition("/")[0]]
         assert info.split in metadata.eval_splits
         if name != "scifact":  # its repository says more

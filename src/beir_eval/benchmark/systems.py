@@ -1,4 +1,4 @@
-"""``Task`` (a data set) and ``System`` (a retrieval system): what a benchmark runs."""
+"""``Task`` (a data set) and ``System`` (a retrieval system), and the names of data sets in MTEB."""
 
 from __future__ import annotations
 
@@ -23,6 +23,29 @@ if TYPE_CHECKING:
     from beir_eval.datasets.catalogue import DatasetInfo
     from beir_eval.datasets.dataset import Dataset
     from beir_eval.evaluation.records import RetrievalProblem
+
+
+#: The names of BEIR's data sets in MTEB.
+MTEB_TASKS = {
+    "msmarco": "MSMARCO",
+    "trec-covid": "TRECCOVID",
+    "nfcorpus": "NFCorpus",
+    "nq": "NQ",
+    "hotpotqa": "HotpotQA",
+    "fiqa": "FiQA2018",
+    "arguana": "ArguAna",
+    "webis-touche2020": "Touche2020",
+    "quora": "QuoraRetrieval",
+    "dbpedia-entity": "DBPedia",
+    "scidocs": "SCIDOCS",
+    "fever": "FEVER",
+    "climate-fever": "ClimateFEVER",
+    "scifact": "SciFact",
+    **{
+        f"cqadupstack/{forum}": f"CQADupstack{forum.capitalize()}Retrieval"
+        for forum in DATASETS["cqadupstack"].parts
+    },
+}
 
 
 #: The score function that is passed to BEIR's retrievers.
@@ -205,36 +228,13 @@ def _run_file(path: Path, task: Task) -> Path:
     raise FileFormatError(path, f"no run file for {name}; expected {name}.trec or the like")
 
 
-#: The names of BEIR's data sets in MTEB.
-_TASKS = {
-    "msmarco": "MSMARCO",
-    "trec-covid": "TRECCOVID",
-    "nfcorpus": "NFCorpus",
-    "nq": "NQ",
-    "hotpotqa": "HotpotQA",
-    "fiqa": "FiQA2018",
-    "arguana": "ArguAna",
-    "webis-touche2020": "Touche2020",
-    "quora": "QuoraRetrieval",
-    "dbpedia-entity": "DBPedia",
-    "scidocs": "SCIDOCS",
-    "fever": "FEVER",
-    "climate-fever": "ClimateFEVER",
-    "scifact": "SciFact",
-    **{
-        f"cqadupstack/{forum}": f"CQADupstack{forum.capitalize()}Retrieval"
-        for forum in DATASETS["cqadupstack"].parts
-    },
-}
-
-
 def mteb_task(name: str) -> str:
     """Return the name of MTEB's task for a data set, which has BEIR's name or one of its own.
 
     >>> mteb_task("fiqa"), mteb_task("our-tickets")
     ('FiQA2018', 'our-tickets')
     """
-    return _TASKS.get(name, name)
+    return MTEB_TASKS.get(name, name)
 
 
 def predictions_stem(name: str) -> str:

@@ -251,8 +251,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         comparison = _compare_inputs(
             inputs,
             measures,
-            compared.baseline,
-            first_is_baseline=requested.is_against_baseline and compared.baseline is None,
+            compared.baseline or requested.baseline_of(inputs.names),
             policies=asdict(counting),
             for_report=report_settings(outputs),
             settings={
@@ -321,7 +320,6 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
     measures: Sequence[MeasureLike] | None,
     baseline: str | None,
     *,
-    first_is_baseline: bool,
     policies: Mapping[str, Any],
     settings: Mapping[str, Any],
     for_report: Mapping[str, Any],
@@ -332,7 +330,6 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
         inputs: what is compared.
         measures: None: runs are compared on nDCG@10, saved results on all their measures.
         baseline: the name of the system that the others are compared with, if any.
-        first_is_baseline: the first system is the baseline, in place of ``baseline``.
         policies: the fields of ``EvaluationSettings``.
         settings: further arguments of ``compare_runs`` and ``compare``.
         for_report: arguments of ``compare_runs`` that keep what a report shows.
@@ -348,16 +345,13 @@ def _compare_inputs(  # noqa: PLR0913 - the options of the command
             "shows the scores of one, and --floor MEASURE=SCORE checks them"
         )
         raise InputError(msg)
-    baseline_name = next(iter(inputs.names), None) if first_is_baseline else baseline
     if inputs.qrels is None:
-        return comparing.compare(
-            inputs.systems, baseline=baseline_name, measures=measures, **settings
-        )
+        return comparing.compare(inputs.systems, baseline=baseline, measures=measures, **settings)
     return comparing.compare_runs(
         inputs.qrels,
         inputs.systems,
         measures,
-        baseline=baseline_name,
+        baseline=baseline,
         **settings,
         **policies,
         **for_report,

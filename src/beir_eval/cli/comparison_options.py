@@ -13,7 +13,7 @@ from beir_eval.errors import InputError, UnknownMeasureError
 from beir_eval.measures import parse_all, with_rel
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Self
 
     from beir_eval.cli.outputs import Outputs
@@ -148,15 +148,14 @@ class GateOptions:
             ],
         )
 
-    @property
-    def is_against_baseline(self) -> bool:
-        """Whether systems are checked against a baseline."""
-        return bool(self.measures) or self.non_inferior
+    def baseline_of(self, names: Iterable[str]) -> str | None:
+        """Return the first of the names if systems are checked against a baseline, else None."""
+        return next(iter(names)) if self.measures or self.non_inferior else None
 
     @property
     def is_gated(self) -> bool:
         """Whether anything is checked."""
-        return self.is_against_baseline or bool(self.floors)
+        return bool(self.measures or self.non_inferior or self.floors)
 
     def checked(self, comparison: Comparison) -> Comparison:
         """Return the comparison with the checks of the gate; without a gate, as it is."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from beir_eval.cli.console import print_as_typed, print_document, print_errors
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.input_files import opened_inputs, view_of_spans
-from beir_eval.cli.option_sets import CountingOptions, InputOptions, LatexOptions, takes_options
+from beir_eval.cli.option_sets import (
+    CountingOptions,
+    InputOptions,
+    LatexOptions,
+    option,
+    takes_options,
+)
 from beir_eval.cli.options import (
     REL,
     RunReading,
@@ -28,18 +34,20 @@ from beir_eval.cli.options import (
     write_html,
 )
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_results
-from beir_eval.cli.stages import StageOptions, read_stages
 from beir_eval.display.tables import ScoreFormat
-from beir_eval.errors import SettingError
+from beir_eval.errors import SettingError, shown
 from beir_eval.evaluation.evaluator import Evaluator, default_measures
 from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from beir_eval.comparison.stages import StagedResult
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import Measure
 
 
 #: What ``-o`` writes.
@@ -50,6 +58,25 @@ OUTPUTS = OutputFormats(
     tex="the means",
     csv="every query's scores",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _StageOptions:
+    """Runs that are stages of one pipeline."""
+
+    SECTION: ClassVar[str] = "Stages"
+
+    stages: bool = option(
+        "The runs are stages of one pipeline, in the order of documents: say which of them lost "
+        "the relevant ones. The last is the answer.",
+        "--stages",
+        default=False,
+    )
+    inputs: list[str] | None = option(
+        "The stages that one gets its documents from, for example joiner=bm25,dense; repeat it for "
+        "more.  [default: the one before]",
+        metavar="STAGE=INPUT,INPUT",
+    )
 
 
 @takes_options
@@ -89,7 +116,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             rich_help_panel=InputOptions.SECTION,
         ),
     ] = None,
-    stages: StageOptions,
+    stages: _StageOptions,
 ) -> None:
     """Evaluate RUNS on QRELS and print the means, one system a row."""
     with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
@@ -108,7 +135,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
             with stated_columns(reading) as columns:
                 how = RunReading(reading.run_format, reading.chunk_ids, columns, parts=parts)
                 inputs = how.judgements(qrels_file, reading, files), read_runs(files, how)
-            staged = read_stages(
+            staged = _read_stages(
                 *inputs,
                 with_rel(parse_all(measure), rel) if measure else None,
                 stages,
@@ -163,3 +190,46 @@ def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[
         )
         for result in results
     ]
+
+
+def _read_stages(  # noqa: PLR0913 - one keyword a setting
+    judgements: Any,
+    runs: Mapping[str, Run],
+    measures: Sequence[Measure] | None,
+    options: _StageOptions,
+    *,
+    others: Mapping[str, object],
+    policies: Mapping[str, Any],
+) -> StagedResult:
+    """Return the result of runs that are stages of one pipeline.
+
+    Args:
+        judgements: the judgements.
+        runs: {stage: its run}, in the order of documents.
+        measures: the measures; None for nDCG@10.
+        options: ``--inputs``.
+        others: {option: its value} of those that stages do not have; None: not given.
+        policies: the settings of ``evaluate``.
+
+    Raises:
+        SettingError: an option that stages do not have, or a value of ``--inputs`` without "=".
+        InputError: as ``evaluate_stages``.
+    """
+    from beir_eval.comparison.stages import evaluate_stages  # noqa: PLC0415
+
+    for other, value in others.items():
+        if value is not None:
+            msg = f"--stages goes with -o of .html, .json and .md; leave out {other}"
+            raise SettingError(msg)
+    by_stage: dict[str, list[str]] = {}
+    for stage, names in map(_inputs_of, options.inputs or ()):
+        by_stage[stage] = list(dict.fromkeys([*by_stage.get(stage, ()), *names]))
+    return evaluate_stages(judgements, runs, measures, inputs=by_stage or None, **policies)
+
+
+def _inputs_of(value: str) -> tuple[str, list[str]]:
+    stage, equals, names = value.partition("=")
+    if not equals or not stage or not names:
+        msg = f"--inputs {shown(value)}: expected STAGE=INPUT,INPUT, for example joiner=bm25,dense"
+        raise SettingError(msg)
+    return stage.strip(), [name.strip() for name in names.split(",")]

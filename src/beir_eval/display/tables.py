@@ -18,6 +18,34 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
+class VerdictStyle(NamedTuple):
+    """How a verdict looks.
+
+    Attributes:
+        mark: behind a number in a table; "" for none.
+        explanation: of the mark.
+        terminal: the colour on a terminal.
+        colour: in figures; visible on white and on black, distinct for the colour-blind.
+        shape: of a point in a figure.
+    """
+
+    mark: str
+    explanation: str
+    terminal: str
+    colour: str
+    shape: str
+
+
+VERDICTS = {
+    "better": VerdictStyle("▲", "better than the baseline", "green", "#2f7de1", "triangle-right"),
+    "worse": VerdictStyle("▼", "worse than the baseline", "red", "#d26a00", "triangle-left"),
+    "equal": VerdictStyle(
+        "=", "equal to the baseline within the margin", "cyan", "#8a63d2", "square"
+    ),
+    "undecided": VerdictStyle("", "", "default", "#808890", "circle"),
+}
+
+
 #: The characters beyond ASCII that tables use, in LaTeX.
 _LATEX_SYMBOLS = {
     "▲": r"\ensuremath{\uparrow}",
@@ -391,31 +419,3 @@ def score_text(value: float, digits: int = 4) -> str:
     ('0.5947', '3.0000', 'n/a')
     """
     return _UNDEFINED if value != value else f"{value:.{digits}f}"  # noqa: PLR0124 - NaN
-
-
-class VerdictStyle(NamedTuple):
-    """How a verdict looks.
-
-    Attributes:
-        mark: behind a number in a table; "" for none.
-        explanation: of the mark.
-        terminal: the colour on a terminal.
-        colour: in figures; visible on white and on black, distinct for the colour-blind.
-        shape: of a point in a figure.
-    """
-
-    mark: str
-    explanation: str
-    terminal: str
-    colour: str
-    shape: str
-
-
-VERDICTS = {
-    "better": VerdictStyle("▲", "better than the baseline", "green", "#2f7de1", "triangle-right"),
-    "worse": VerdictStyle("▼", "worse than the baseline", "red", "#d26a00", "triangle-left"),
-    "equal": VerdictStyle(
-        "=", "equal to the baseline within the margin", "cyan", "#8a63d2", "square"
-    ),
-    "undecided": VerdictStyle("", "", "default", "#808890", "circle"),
-}

@@ -7,7 +7,8 @@ example.
 
 Inside: the readers and writers, which are imported for files of their format only (``text_runs``,
 ``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and ``text_lines``, which detection
-and these modules share. Nothing is public: ``read_run`` and the like choose the format.
+and these modules share, with the writer of TREC runs, which needs no polars. Nothing is public:
+``read_run`` and the like choose the format.
 """
 
 from __future__ import annotations
@@ -286,7 +287,7 @@ RUN_FORMATS = FormatTable(
             _is_trec_run,
             (".trec", ".run", ".txt", ".res"),
             "text_runs:read_trec",
-            "text_runs:write_trec",
+            "text_lines:write_trec",
             _TREC_ENDINGS,
             check_id=trec_word,
             has_tag=True,

@@ -1,4 +1,7 @@
-"""Text of lines, for detection, readers and writers: the first line, checks of ids, UTF-8."""
+"""Text of lines, for detection, readers and writers: the first line, checks of ids, UTF-8.
+
+The writer of TREC runs is here, and not beside their reader, which needs polars, an extra.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,18 @@ import io
 import re
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from beir_eval.core.column_names import NO_COLUMNS, USUAL_NAMES, columns_of_role
 from beir_eval.core.files import HEAD_SIZE, FileContent, is_number, split_fields
-from beir_eval.errors import FileFormatError, InputError, shown
+from beir_eval.core.ranking import best_first
+from beir_eval.errors import FileFormatError, InputError, RunError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.line_parts import LinePart
 
@@ -234,3 +241,39 @@ def csv_cell(text: str) -> str:
     if any(mark in text for mark in ',"\r\n') or text != text.strip(ASCII_BLANKS):
         return f'"{text.replace(chr(34), 2 * chr(34))}"'
     return text
+
+
+def write_trec(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) -> bytes:
+    """Return the bytes of format "trec": query, Q0, document, rank, score, tag.
+
+    Args:
+        rankings: (query id, document ids, scores f8[N]) of each query.
+        tag: the last column.
+
+    Raises:
+        InputError: an id contains white space, begins with # or is not Unicode.
+        RunError: the run has no document.
+    """
+    lines = []
+    for query, docs, scores in rankings:
+        word = trec_word(query)
+        ranks = _ranks(docs, scores).tolist()
+        for doc, rank, score in zip(docs, ranks, scores.tolist(), strict=True):
+            lines.append(f"{word} Q0 {trec_word(doc)} {rank} {score!r} {tag}\n")
+    if not lines:
+        raise RunError("the run holds no document, and a TREC file without a line is no run")
+    return encode_utf8("".join(lines))
+
+
+def _ranks(docs: Sequence[str], scores: Floats) -> Ints:
+    """Return the 1-based rank of each document in the order of trec_eval, i8[N].
+
+    The order is by score, then by document id, both descending.
+
+    Args:
+        docs: document ids. [N]
+        scores: f8[N].
+    """
+    ranks = np.empty(len(docs), dtype=np.int64)
+    ranks[best_first(docs, scores, "trec_eval10")] = np.arange(1, len(docs) + 1)
+    return ranks

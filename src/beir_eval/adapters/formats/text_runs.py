@@ -1,4 +1,4 @@
-"""Runs in columns of text: readers of TREC and MS MARCO, with polars, and a writer of TREC.
+"""Readers of runs in columns of text, TREC and MS MARCO, with polars.
 
 polars reads files whose columns are separated by exactly one blank or one tab. All other files are
 read line by line: this is slower, but allows any number of blanks and tabs, and an error names the
@@ -20,19 +20,16 @@ from beir_eval.adapters.formats.text_lines import (
     BYTE_ORDER_MARK,
     CUT_OFF,
     check_no_zero_byte,
-    encode_utf8,
     first_line_of,
     has_rank_and_score,
     is_cut_line,
     read_later_lines,
     tag_of_words,
-    trec_word,
 )
 from beir_eval.core.column_names import DOC, NO_COLUMNS, QUERY, SCORE, TAG, RowFilter
 from beir_eval.core.files import decode, read_number, split_fields
-from beir_eval.core.ranking import best_first
 from beir_eval.core.run import Run
-from beir_eval.errors import FileFormatError, RunError, shown, warn_caller
+from beir_eval.errors import FileFormatError, shown, warn_caller
 
 try:
     import polars as pl
@@ -45,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
 
-    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.files import FileContent
     from beir_eval.core.line_parts import LinePart
@@ -812,39 +808,3 @@ def _warn_of_missing_polars() -> None:
         "polars is not installed: run files are read line by line, with the same scores but more "
         "slowly. Install it with: pip install 'beir-eval[files]'"
     )
-
-
-def write_trec(rankings: Sequence[tuple[str, Sequence[str], Floats]], tag: str) -> bytes:
-    """Return the bytes of format "trec": query, Q0, document, rank, score, tag.
-
-    Args:
-        rankings: (query id, document ids, scores f8[N]) of each query.
-        tag: the last column.
-
-    Raises:
-        InputError: an id contains white space, begins with # or is not Unicode.
-        RunError: the run has no document.
-    """
-    lines = []
-    for query, docs, scores in rankings:
-        word = trec_word(query)
-        ranks = _ranks(docs, scores).tolist()
-        for doc, rank, score in zip(docs, ranks, scores.tolist(), strict=True):
-            lines.append(f"{word} Q0 {trec_word(doc)} {rank} {score!r} {tag}\n")
-    if not lines:
-        raise RunError("the run holds no document, and a TREC file without a line is no run")
-    return encode_utf8("".join(lines))
-
-
-def _ranks(docs: Sequence[str], scores: Floats) -> Ints:
-    """Return the 1-based rank of each document in the order of trec_eval, i8[N].
-
-    The order is by score, then by document id, both descending.
-
-    Args:
-        docs: document ids. [N]
-        scores: f8[N].
-    """
-    ranks = np.empty(len(docs), dtype=np.int64)
-    ranks[best_first(docs, scores, "trec_eval10")] = np.arange(1, len(docs) + 1)
-    return ranks
