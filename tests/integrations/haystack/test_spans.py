@@ -157,7 +157,7 @@ def test_the_command_judges_by_spans(folder, tmp_path, monkeypatch):
 
 def test_the_component_judges_retrieved_chunks_by_spans(folder):
     evaluator = BEIREvaluator(
-        ["Recall@500", "MAP"], spans=folder / "spans.jsonl", corpus=folder, primary="Recall@500"
+        ["Recall@500", "MAP"], spans=folder / "spans.jsonl", primary="Recall@500"
     )
     again = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
     right = [
@@ -172,7 +172,8 @@ def test_the_component_judges_retrieved_chunks_by_spans(folder):
             )
         assert outputs["individual_scores"] == [1, 1, 0, 0]
         assert outputs["result"].counted.text.alignment["fuzzy"] == 3
-    other = BEIREvaluator("Recall@5", spans=folder / "spans.jsonl", corpus=folder, ranks="chunks")
+    spans = {"path": folder / "spans.jsonl", "corpus": folder / "corpus.jsonl", "ranks": "chunks"}
+    other = BEIREvaluator("Recall@5", spans=spans)
     outputs = other.run(retrieved_documents=[[right[1], right[0]]], query_ids=["q0"])
     assert outputs["score"] == 1
     with pytest.raises(InputError, match="beir_doc_id in its metadata"):
@@ -182,11 +183,11 @@ def test_the_component_judges_retrieved_chunks_by_spans(folder):
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ({"spans": "s.jsonl"}, "need corpus="),
-        ({"corpus": "c.jsonl"}, "are for spans="),
-        ({"overlap": 0.5}, "are for spans="),
-        ({"spans": "s.jsonl", "corpus": "c.jsonl", "order": "score"}, "order='given'"),
-        ({"spans": "s.jsonl", "corpus": "c.jsonl", "qrels": {"q": {"a": 1}}}, "no qrels"),
+        ({"spans": {"corpus": "c.jsonl"}}, "a dict with path, corpus, ranks, overlap"),
+        ({"spans": {"path": "s.jsonl", "share": 0.5}}, "a dict with path, corpus, ranks, overlap"),
+        ({"spans": "s.jsonl", "order": "score"}, "order='given'"),
+        ({"spans": "s.jsonl", "unjudged": "zero"}, "unjudged='error' or 'skip'"),
+        ({"spans": "s.jsonl", "qrels": {"q": {"a": 1}}}, "no qrels"),
     ],
 )
 def test_settings_of_text_that_exclude_each_other_are_refused(settings, problem):

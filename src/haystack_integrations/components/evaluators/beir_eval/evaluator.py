@@ -1,6 +1,7 @@
 """The component ``BEIREvaluator``: evaluates retrieved documents by ground truth or by qrels."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from haystack.core.component import InputSocket
 
 from beir_eval.adapters.readers import read_qrels
-from beir_eval.core.judgement_errors import is_grade
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.errors import InputError, QrelsError, SettingError, check_choice, first_few, shown
@@ -23,12 +23,13 @@ from beir_eval.integrations.haystack.haystack_rules import (
 )
 from beir_eval.integrations.retrieval.documents import AUTO, DocumentNames
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, Measure, nDCG, parse, parse_all
-from beir_eval.spans import Chunks, Spans, SpanView
+from beir_eval.spans import Chunks, SpanView
 
 from .findings import tell, with_findings
 from .inputs import (
     UNJUDGED,
     UNMATCHED,
+    JudgedSpans,
     are_chunks_of_indexed,
     judgements_of,
     naming_positions,
@@ -40,6 +41,14 @@ from .inputs import (
 from .outputs import OUTPUT_TYPES, component_outputs, make_run_async
 
 RULES = ("beir_eval", "haystack")
+#: The settings of Haystack's own evaluators.
+_SETTINGS_OF_HAYSTACK: dict[str, Any] = {
+    "collapse": None,
+    "order": "given",
+    "duplicates": "keep",
+    "unjudged": "zero",
+    "unmatched": "missed",
+}
 
 #: The measure of ``score`` if it is evaluated and no other is named, as in the report.
 _MAIN_MEASURE = nDCG @ 10
@@ -79,18 +88,13 @@ class BEIREvaluator:
         collapse: str | None = AUTO,
         qrels: Qrels | Mapping[str, Mapping[str, float]] | str | Path | None = None,
         split: str | None = None,
-        qrels_sha256: str | None = None,
-        max_grade: float | None = None,
         rel: float | None = None,
         order: str = "given",
         duplicates: str = "first",
         unjudged: str = "error",
         unmatched: str = "missed",
         rules: str = "beir_eval",
-        spans: str | Path | None = None,
-        corpus: str | Path | None = None,
-        ranks: str = "characters",
-        overlap: float | None = None,
+        spans: str | Path | Mapping[str, Any] | None = None,
     ) -> None:
         """Set the measures, and how documents are matched.
 
@@ -117,10 +121,6 @@ class BEIREvaluator:
                 folder, read when the component warms up. The query ids are those of
                 ``query_ids``, the document ids are the values of ``document_comparison_field``.
             split: the split of a data-set folder; "test" by default.
-            qrels_sha256: the ``Qrels.fingerprint()`` that the judgements must have.
-            max_grade: the highest grade of the whole judgements, on which ERR depends, if the qrels
-                are a part of them: those here, in the file, or passed to ``run``. None takes the
-                highest grade of the qrels. Not used for ground-truth documents.
             rel: the lowest relevant grade, for measures of binary relevance; above 0 by default.
             order: whether lists of documents are ranked by their order ("given") or by
                 ``Document.score`` ("score"). A ``Run`` is ranked by its scores, or by its order if
@@ -136,17 +136,16 @@ class BEIREvaluator:
                 ``haystack_compatible``, which sets the other arguments that it needs.
             spans: a file of judged spans of text (see ``Spans.from_jsonl``), in place of qrels,
                 read when the component warms up. Retrieved documents are chunks, which are found in
-                the text of the document in "meta.beir_doc_id", or in the field ``collapse``.
-            corpus: with ``spans``, the data-set folder or the corpus file of the documents.
-            ranks: with ``spans``, what has a rank: "characters" or "chunks" (see ``Spans.view``).
-            overlap: the share of a span, or of a judged text's letters, that counts; .75 if None,
-                but with ranks of characters each character counts.
+                the text of the document in "meta.beir_doc_id", or in the field ``collapse``. Or a
+                dict with the file as "path", and more: "corpus", the data-set folder or the corpus
+                file of the documents (by default the folder of the file); "ranks", what has a rank,
+                "characters" (the default) or "chunks"; "overlap", the share of a span that counts
+                (see ``Spans.view``; by default .75 for chunks).
 
         Raises:
             MeasureError: a measure or a cutoff does not exist.
             SettingError: a setting has no such value, or two settings exclude each other.
-            QrelsError: ``qrels`` is not valid, or does not have ``qrels_sha256``; for a file, see
-                ``warm_up``.
+            QrelsError: ``qrels`` is not valid; for a file, see ``warm_up``.
         """
         check_choice("order", order, ("given", "score"))
         check_choice("duplicates", duplicates, ("first", "keep", "error"))
@@ -155,8 +154,9 @@ class BEIREvaluator:
         check_choice("rules", rules, RULES)
         self.rel, self.order, self.duplicates = rel, order, duplicates
         self.unjudged, self.unmatched, self.rules = unjudged, unmatched, rules
+        self.spans = None if spans is None else JudgedSpans.from_setting(spans)
         default = HAYSTACK_MEASURES if rules == "haystack" else DEFAULT_MEASURES
-        if spans is not None and ranks == "characters":
+        if self.spans is not None and self.spans.ranks == "characters":
             default = TEXT_MEASURES
         chosen: Iterable[Measure] = default if measures is None else parse_all(measures)
         thresholded = [with_rel(measure, rel) for measure in chosen]
@@ -167,60 +167,36 @@ class BEIREvaluator:
         self.measures = tuple(dict.fromkeys([*thresholded, self.primary]))
         field = document_comparison_field
         self.document_comparison_field = list(field) if isinstance(field, (list, tuple)) else field
-        self.split, self.qrels_sha256 = split, qrels_sha256
+        self.split = split
         if collapse == AUTO and (duplicates != "first" or rules == "haystack"):
             collapse = None
         self.collapse = collapse
-        if rules == "haystack" and isinstance(field, str):
-            check_field(field)
-        self._document_names("id")
-        if collapse is not None and duplicates != "first":
-            msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
-            raise SettingError(msg)
         # The component may be saved, and read its qrels, in another folder than this one.
         self._qrels_path = str(Path(qrels).absolute()) if isinstance(qrels, (str, Path)) else None
-        if split is not None and self._qrels_path is None:
-            msg = f"split={split!r} is for qrels in a data-set folder"
-            raise SettingError(msg)
         self._qrels = None if qrels is None or self._qrels_path else Qrels.coerce(qrels)
-        if max_grade is not None and not is_grade(max_grade):
-            msg = f"max_grade must be a number, not {shown(max_grade)}"
-            raise SettingError(msg)
-        self._max_grade = max_grade
-        if self._qrels is not None:
-            self._qrels = self._with_max_grade(self._qrels)
-            self._check_sha256(self._qrels, "the qrels")
-        if rules == "haystack":
-            self._check_haystack_rules()
-        self.ranks, self.overlap = ranks, overlap
-        # A saved component may be loaded in another folder than this one.
-        self.spans, self.corpus = (
-            None if path is None else str(Path(path).absolute()) for path in (spans, corpus)
-        )
+        #: The hash that a file of qrels had when the component was saved.
+        self._saved_hash: str | None = None
         self._view: SpanView | None = None
-        self._check_text_settings()
+        self._check_settings(has_qrels=qrels is not None)
 
-    def _check_text_settings(self) -> None:
-        """Raise SettingError for settings of judged text that exclude each other or others."""
-        is_text = self.spans is not None
-        problems = {
-            "spans need corpus=, the documents that they are parts of": (
-                is_text and self.corpus is None
-            ),
-            "corpus, ranks and overlap are for spans=": not is_text
-            and (self.corpus, self.ranks, self.overlap) != (None, "characters", None),
-            "judged text needs rules='beir_eval', order='given', unjudged='error' or 'skip', and "
-            "no qrels": is_text
-            and (
-                self.rules != "beir_eval"
-                or self.order != "given"
-                or self.unjudged == "zero"
-                or self._qrels is not None
-                or self._qrels_path is not None
-            ),
-        }
-        if wrong := [problem for problem, is_wrong in problems.items() if is_wrong]:
-            raise SettingError(wrong[0])
+    def _check_settings(self, *, has_qrels: bool) -> None:
+        """Raise SettingError for settings that exclude each other."""
+        self._document_names("id")
+        if self.collapse is not None and self.duplicates != "first":
+            msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
+            raise SettingError(msg)
+        if self.split is not None and self._qrels_path is None:
+            msg = f"split={self.split!r} is for qrels in a data-set folder"
+            raise SettingError(msg)
+        suits_spans = (self.rules, self.order) == ("beir_eval", "given") and self.unjudged != "zero"
+        if self.spans is not None and (has_qrels or not suits_spans):
+            msg = (
+                "judged spans need rules='beir_eval', order='given', unjudged='error' or 'skip', "
+                "and no qrels"
+            )
+            raise SettingError(msg)
+        if self.rules == "haystack":
+            self._check_haystack_rules(has_qrels=has_qrels)
 
     @classmethod
     def haystack_compatible(
@@ -261,10 +237,8 @@ class BEIREvaluator:
             HAYSTACK_MEASURES,
             primary=primary,
             document_comparison_field=document_comparison_field,
-            collapse=None,
-            unjudged="zero",
-            duplicates="keep",
             rules="haystack",
+            **_SETTINGS_OF_HAYSTACK,
         )
 
     def _document_names(self, default: str) -> DocumentNames:
@@ -282,7 +256,8 @@ class BEIREvaluator:
             return self._document_names("id")
         return self._document_names("content")
 
-    def _check_haystack_rules(self) -> None:
+    def _check_haystack_rules(self, *, has_qrels: bool) -> None:
+        """Raise SettingError for measures or settings that Haystack's rules do not have."""
         unsupported = [
             str(measure) for measure in self.measures if measure not in HAYSTACK_MEASURES
         ]
@@ -291,19 +266,15 @@ class BEIREvaluator:
             msg = f"rules='haystack' knows {known}, but not {first_few(unsupported)}"
             raise SettingError(msg)
         field = self.document_comparison_field
-        is_compatible = {
-            "collapse": self.collapse is None,
-            "unmatched": self.unmatched == "missed",
-            "qrels": self._qrels_path is None and self._qrels is None,
-            "order": self.order == "given",
-            "duplicates": self.duplicates == "keep",
-            "unjudged": self.unjudged == "zero",
-            "document_comparison_field": field is None or isinstance(field, str),
-        }
-        incompatible = [setting for setting, compatible in is_compatible.items() if not compatible]
-        if incompatible:
+        if isinstance(field, str):
+            check_field(field)
+        own = [
+            name for name, value in _SETTINGS_OF_HAYSTACK.items() if getattr(self, name) != value
+        ]
+        own += ["qrels"] * has_qrels + ["document_comparison_field"] * isinstance(field, list)
+        if own:
             msg = (
-                f"rules='haystack' has its own {first_few(incompatible)}; make the component with "
+                f"rules='haystack' has its own {first_few(own)}; make the component with "
                 "BEIREvaluator.haystack_compatible()"
             )
             raise SettingError(msg)
@@ -311,54 +282,46 @@ class BEIREvaluator:
     # Judgements
 
     def warm_up(self) -> None:
-        """Read the qrels if they are a file or a folder; only the first call reads.
+        """Read the qrels or spans if they are in a file or folder; only the first call reads.
 
         Raises:
-            FileFormatError, OSError: the qrels cannot be read.
+            FileFormatError, OSError: they cannot be read.
             SettingError: ``split`` is set, and the qrels are a file.
-            QrelsError: the qrels do not have ``qrels_sha256``, or a span does not fit the corpus.
+            QrelsError: the qrels are others than when the component was saved, or a span does not
+                fit the corpus.
         """
-        if self.spans is not None and self.corpus is not None and self._view is None:
-            judged = Spans.from_jsonl(self.spans, self.corpus)
-            overlap = 0.75 if self.overlap is None and self.ranks == "chunks" else self.overlap
-            self._view = judged.view(self.ranks, overlap=overlap)
+        if self.spans is not None and self._view is None:
+            self._view = self.spans.view()
         if self._qrels_path is None or self._qrels is not None:
             return
         qrels = read_qrels(self._qrels_path, split=self.split)
-        self._check_sha256(qrels, self._qrels_path)
-        self._qrels = self._with_max_grade(qrels)
-
-    def _with_max_grade(self, qrels: Qrels) -> Qrels:
-        """Return the qrels with the highest grade that the constructor got, if it got any."""
-        if self._max_grade is None:
-            return qrels
-        return qrels.select(qrels.query_ids, max_grade=self._max_grade)
-
-    def _check_sha256(self, qrels: Qrels, source: str) -> None:
-        if self.qrels_sha256 is not None and qrels.fingerprint() != self.qrels_sha256.lower():
+        if self._saved_hash not in {None, qrels.fingerprint()}:
             msg = (
-                f"{source}: the judgements have changed: their SHA-256 is {qrels.fingerprint()}, "
-                f"not {self.qrels_sha256}; restore them, or set qrels_sha256 anew"
+                f"{self._qrels_path}: the judgements have changed since the component was saved: "
+                f"their SHA-256 is {qrels.fingerprint()}, not {self._saved_hash}; restore them, or "
+                "make and save the component anew"
             )
             raise QrelsError(msg)
+        self._qrels = qrels
 
     # Serialisation
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as Haystack's serialisation of the component.
 
-        Qrels from a file are serialised as its path and, once they have been read, their SHA-256.
+        Qrels from a file are serialised as its path. Beside the settings, "judgements" has what
+        ``from_dict`` checks or keeps: the SHA-256 of such qrels once they have been read, and the
+        highest grade of all qrels, on which ERR depends, if the component has a part of them.
         """
         qrels: Any = self._qrels_path
-        sha256 = self.qrels_sha256
-        max_grade = self._max_grade
-        if self._qrels_path is None and self._qrels is not None:
+        judgements: dict[str, Any] = {"sha256": self._saved_hash} if self._saved_hash else {}
+        if self._qrels is not None and self._qrels_path is not None:
+            judgements = {"sha256": self._qrels.fingerprint()}
+        elif self._qrels is not None:
             qrels = self._qrels.as_dict()
             if self._qrels.max_grade != self._qrels.grades.max():  # a selection of other qrels
-                max_grade = self._qrels.max_grade
-        elif self._qrels is not None:
-            sha256 = self._qrels.fingerprint()
-        return default_to_dict(
+                judgements = {"max_grade": self._qrels.max_grade}
+        settings = default_to_dict(
             self,
             measures=list(map(str, self.measures)),
             primary=str(self.primary),
@@ -366,24 +329,25 @@ class BEIREvaluator:
             collapse=self.collapse,
             qrels=qrels,
             split=self.split,
-            qrels_sha256=sha256,
-            max_grade=max_grade,
             rel=self.rel,
             order=self.order,
             duplicates=self.duplicates,
             unjudged=self.unjudged,
             unmatched=self.unmatched,
             rules=self.rules,
-            spans=self.spans,
-            corpus=self.corpus,
-            ranks=self.ranks,
-            overlap=self.overlap,
+            spans=None if self.spans is None else asdict(self.spans),
         )
+        return settings | ({"judgements": judgements} if judgements else {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "BEIREvaluator":
         """Return the component with the settings in ``data``, as ``to_dict`` returns them."""
         evaluator: BEIREvaluator = default_from_dict(cls, data)
+        saved = data.get("judgements", {})
+        evaluator._saved_hash = saved.get("sha256")
+        qrels = evaluator._qrels
+        if qrels is not None and "max_grade" in saved:
+            evaluator._qrels = qrels.select(qrels.query_ids, max_grade=saved["max_grade"])
         return evaluator
 
     # Evaluation
@@ -420,7 +384,7 @@ class BEIREvaluator:
             InputError: there are no retrieved documents; lists have different lengths; an object is
                 not a Document; an id is not valid; a query has no judgements, with
                 ``unjudged="error"``; or ground truth and qrels are both passed, or neither.
-            QrelsError: the qrels are not valid, or do not have ``qrels_sha256``.
+            QrelsError: the qrels are not valid, or as of ``warm_up``.
             DuplicateDocumentError: a document is retrieved twice, with ``duplicates="error"``.
 
         Warns:
@@ -447,9 +411,7 @@ class BEIREvaluator:
         queries = resolve_query_ids(retrieved_documents, ground_truth_documents, query_ids)
         has_positions = query_ids is None and not isinstance(retrieved_documents, Run)
         with naming_positions(has_positions=has_positions):
-            return self._run(
-                queries, ground_truth_documents, retrieved_documents, qrels, judgements
-            )
+            return self._run(queries, ground_truth_documents, retrieved_documents, judgements)
 
     run_async = make_run_async(run)
 
@@ -458,7 +420,6 @@ class BEIREvaluator:
         queries: list[str],
         truth: list[list[Document]] | None,
         retrieved: list[list[Document]] | Run,
-        qrels: Qrels | dict[str, dict[str, float]] | None,
         judgements: Qrels | None,
     ) -> dict[str, Any]:
         """Return the outputs of ``run`` for queries with these ids.
@@ -467,12 +428,8 @@ class BEIREvaluator:
             queries: the ids. [Q]
             truth: as of ``run``.
             retrieved: likewise.
-            qrels: likewise.
-            judgements: ``qrels``, or those of the constructor.
+            judgements: the qrels of ``run``, or those of the constructor.
         """
-        if qrels is not None and judgements is not None:
-            self._check_sha256(judgements, "the qrels")
-            judgements = self._with_max_grade(judgements)
         if truth is not None:
             if judgements is not None:
                 msg = "ground_truth_documents and qrels are both given; judge by one of them"

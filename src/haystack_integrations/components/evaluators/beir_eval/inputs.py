@@ -1,16 +1,19 @@
-"""Conversion of a component's inputs to qrels of the same queries."""
+"""A component's judged spans, and conversion of its inputs to qrels of the same queries."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from haystack import Document
 
 from beir_eval.core.ids import distinct_ids
 from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, SettingError, first_few, shown
 from beir_eval.integrations.haystack.documents import (
     NO_RELEVANT_DOCUMENT,
     Judgements,
@@ -19,10 +22,56 @@ from beir_eval.integrations.haystack.documents import (
 )
 from beir_eval.integrations.retrieval.documents import BEIR_DOC_ID, NOT_DOCUMENTS, DocumentNames
 from beir_eval.measures import Measure
+from beir_eval.spans import Spans, SpanView
 
 UNJUDGED = ("error", "skip", "zero")
 UNMATCHED = ("missed", "error")
 _NUMBERED_QUERY = re.compile(r"query '(\d+)'")
+
+
+@dataclass(frozen=True)
+class JudgedSpans:
+    """Judged spans of text in a file, and what counts.
+
+    Attributes:
+        path: the file.
+        corpus: the data-set folder or the corpus file of the documents.
+        ranks: what has a rank, "characters" or "chunks".
+        overlap: the share of a span that counts; None: each character, or .75 for chunks.
+    """
+
+    path: str
+    corpus: str
+    ranks: str = "characters"
+    overlap: float | None = None
+
+    @classmethod
+    def from_setting(cls, setting: str | Path | Mapping[str, Any]) -> "JudgedSpans":
+        """Return the spans that a setting names; their paths hold in every folder.
+
+        Raises:
+            SettingError: a dict without a path, or with another key.
+        """
+        stated = dict(setting) if isinstance(setting, Mapping) else {"path": setting}
+        known = [field.name for field in fields(cls)]
+        if "path" not in stated or not stated.keys() <= set(known):
+            keys = ", ".join(known)
+            msg = f"spans: a file, or a dict with {keys}, was expected, not {shown(setting)}"
+            raise SettingError(msg)
+        path = Path(stated["path"]).absolute()
+        corpus = Path(stated.get("corpus") or path.parent).absolute()
+        return cls(**stated | {"path": str(path), "corpus": str(corpus)})
+
+    def view(self) -> SpanView:
+        """Return the judgements in the file.
+
+        Raises:
+            FileFormatError, OSError: a file cannot be read.
+            QrelsError: a span does not fit the corpus.
+            SettingError: ``ranks`` or ``overlap`` has no such value.
+        """
+        overlap = 0.75 if self.overlap is None and self.ranks == "chunks" else self.overlap
+        return Spans.from_jsonl(self.path, self.corpus).view(self.ranks, overlap=overlap)
 
 
 def with_rel(measure: Measure, rel: float | None) -> Measure:
