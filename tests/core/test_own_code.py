@@ -177,6 +177,19 @@ def test_settings_whose_names_look_like_those_of_secrets_count():
         assert text_of({name: 1}) != text_of({name: 2}), name
 
 
+def test_no_attribute_of_an_object_that_has_any_is_called():
+    class Database:
+        def __init__(self, name):
+            self.name = name
+
+        def __getattr__(self, name):
+            return lambda *_: pytest.fail(f"{name} was called")
+
+    first, second = (SimpleNamespace(database=Database(name)) for name in "ab")
+    assert text_of(first) != text_of(second)
+    assert first.database in list(objects_in(first))
+
+
 def test_objects_that_hold_each_other_have_a_text():
     first = SimpleNamespace(items=[])
     first.items.append(SimpleNamespace(parent=first, items=first.items))

@@ -138,8 +138,9 @@ def _text_of(value: Any, depth: int) -> str:
     name = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, (type, types.ModuleType)):
         return f"{name} {value.__name__}"
-    if hasattr(value, "shape"):
-        content = hashlib.sha256(value.tobytes()).hexdigest() if hasattr(value, "tobytes") else ""
+    if hasattr(type(value), "shape"):  # the object of a database may have any attribute
+        has_bytes = hasattr(type(value), "tobytes")
+        content = hashlib.sha256(value.tobytes()).hexdigest() if has_bytes else ""
         return f"{name} {value.shape} {content}"
     # A callable object inside another one may be a model, whose attributes change while it is used.
     is_model = depth <= _DEPTH - _OBJECT_LEVELS and callable(value)
@@ -160,7 +161,7 @@ def objects_in(value: Any, depth: int = _DEPTH) -> Iterator[Any]:
     if isinstance(value, _PLAIN_TYPES):
         return
     yield value
-    if depth <= 0 or isinstance(value, (type, types.ModuleType)) or hasattr(value, "shape"):
+    if depth <= 0 or isinstance(value, (type, types.ModuleType)) or hasattr(type(value), "shape"):
         return
     levels, parts = _parts_of(value)
     if levels <= depth:
@@ -195,8 +196,9 @@ def _parts_of(value: Any) -> tuple[int, dict[str, Any]]:
         parts = {"function": attributes["__wrapped__"]}
     else:
         levels = _OBJECT_LEVELS
-        private = getattr(value, "__pydantic_private__", None) or {}
-        parts = _serialised(value) or _settings({**attributes, **private})
+        if hasattr(type(value), "__pydantic_private__"):
+            attributes = {**attributes, **(value.__pydantic_private__ or {})}
+        parts = _serialised(value) or _settings(attributes)
         parts = parts or {"text": repr(value)}
     return levels, parts
 
@@ -215,7 +217,7 @@ def _settings(items: dict[str, Any]) -> dict[str, Any]:
 def _serialised(value: Any) -> dict[str, Any]:
     """Return what ``to_dict`` of a component or pipeline of Haystack returns, as one text."""
     try:
-        content = value.to_dict()
+        content = type(value).to_dict(value)
         if {"init_parameters", "components"}.isdisjoint(content):
             return {}
         return {"settings": json.dumps(content, sort_keys=True, default=text_of)}
