@@ -602,4 +602,5 @@ def test_importing_the_adapters_loads_no_reader_or_writer():
         for row in table.formats
         for origin in filter(None, (row.read, row.write))
     }
-    assert readers.isdisjoint(loaded)
+    # The writer of TREC runs is in a module that detection needs.
+    assert readers & {*loaded} == {"beir_eval.adapters.formats.text_lines"}

@@ -360,7 +360,7 @@ def journal_answers(answers):
 
 def check_labels(path):
     """Read a file of labels as ``--slices`` does."""
-    columns = slice_columns([str(path)], None, folder=None, split=None, qrels=None)
+    columns = slice_columns([str(path)], folder=None, split=None, qrels=None)
     expected = content_of(references.labels_of, path.read_bytes())
     if expected is None:
         return

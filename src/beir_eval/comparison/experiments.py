@@ -193,8 +193,8 @@ def experiment_power(
 
     Returns:
         For each measure and standard deviation the smallest detectable difference
-        (``significance.minimum_detectable_difference``) and the smallest margin for "equal"
-        (``significance.detectable_equality``). Both are for differences without many ties: the more
+        (``power.minimum_detectable_difference``) and the smallest margin for "equal"
+        (``equivalence.detectable_equality``). Both are for differences without many ties: the more
         queries tie, the less can be shown.
 
     Raises:

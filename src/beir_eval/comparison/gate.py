@@ -99,7 +99,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
       1 − 2·alpha leaves out 0 on the side of a loss (with test="sign_flip" or "t"). A system that
       passes is not shown to be as good; the reason states the loss that could have been missed.
     - With ``non_inferior``, a system passes only if it is shown to lose less than the margin of the
-      comparison: by ``significance.non_inferiority`` at its alpha. This takes enough queries. With
+      comparison: by ``equivalence.non_inferiority`` at its alpha. This takes enough queries. With
       so few that a system with the scores of the baseline would not pass either, a system that
       does not pass is undecidable, unless it is shown to be worse: then it fails.
     - With ``floors``, a system fails if its mean is below the floor of the measure, or with

@@ -181,6 +181,8 @@ class BEIREvaluator:
 
     def _check_settings(self, *, has_qrels: bool) -> None:
         """Raise SettingError for settings that exclude each other."""
+        if self.rules == "haystack" and isinstance(self.document_comparison_field, str):
+            check_field(self.document_comparison_field)
         self._document_names("id")
         if self.collapse is not None and self.duplicates != "first":
             msg = "collapse counts the best-ranked chunk of a document: it needs duplicates='first'"
@@ -266,8 +268,6 @@ class BEIREvaluator:
             msg = f"rules='haystack' knows {known}, but not {first_few(unsupported)}"
             raise SettingError(msg)
         field = self.document_comparison_field
-        if isinstance(field, str):
-            check_field(field)
         own = [
             name for name, value in _SETTINGS_OF_HAYSTACK.items() if getattr(self, name) != value
         ]
