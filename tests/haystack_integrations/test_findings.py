@@ -81,6 +81,12 @@ WRONG = {
         documents(RANKED),
         "all 12 queries have the same ground-truth documents",
     ),
+    "a list of ground truth that is not emptied": (
+        {},
+        documents([[plants[0] for plants in PLANTS[: row + 1]] for row in range(len(PLANTS))]),
+        documents(RANKED),
+        "the ground truth of each of 12 queries holds that of the query before",
+    ),
     "chunks of the judged contents": (
         {},
         documents([[f"{plants[0]}. {plants[1]}. {plants[2]}"] for plants in PLANTS]),

@@ -452,7 +452,8 @@ class _Rules(NamedTuple):
         num_differing, counted = int(np.count_nonzero(gains)), _counted(tests.scores, len(gains))
         unknown: dict[str, float | None] = {}
         if num_differing < FEWEST_DIFFERING:
-            reason = f"Only {num_differing} of {counted} differ{'s' * (num_differing == 1)}"
+            differ = "differs" if num_differing == 1 else "differ"
+            reason = f"Only {num_differing} of {counted} {differ}"
             if not num_differing:
                 reason = f"With no difference on {counted}"
             elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):

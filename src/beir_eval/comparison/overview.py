@@ -493,10 +493,10 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         have_reason = all(pair.power_note.startswith(f"{pair.num_differing} ") for pair in unknown)
         reason = f", because these differ on too few {unit}" if have_reason else ""
         of_all = f"{len(unknown)} of the {len(undecided)} undecided pairs"
-        others = f"; it is not known for {of_all}{reason}"
+        others = f"; it is not known for {of_all}{reason}" if unknown else ""
         yield (
             f"The smallest true difference detected 80% of the time is about {', '.join(sizes)}"
-            f"{depending}{others * bool(unknown)}"
+            f"{depending}{others}"
         )
 
 

@@ -1,7 +1,7 @@
 """What looks wrong in the documents of a call; its user is told in log, warnings and result."""
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import chain, product
+from itertools import chain, pairwise, product
 
 from haystack import Document, logging
 
@@ -142,15 +142,18 @@ def _of_judgements(judged: Judgements, names: DocumentNames) -> Iterator[Suspici
 
 
 def _same_judgements(judged: Judgements) -> Iterator[Suspicion]:
-    """Yield a suspicion if all queries have the same ground truth, as where one was copied."""
-    first, *others = judged.grades.values()
-    if len(others) >= _ENOUGH_QUERIES - 1 and first and all(map(first.__eq__, others)):
-        yield Suspicion(
-            code="same-judgements",
-            fact=f"all {len(judged.grades):,} queries have the same ground-truth documents",
-            count=len(judged.grades),
-            total=len(judged.grades),
-        )
+    """Yield a suspicion if each query has the ground truth of the one before, or more.
+
+    So it is where the ground truth of one query was copied, or a list was not emptied in a loop.
+    """
+    first, *others = lists = list(judged.grades.values())
+    if len(others) < _ENOUGH_QUERIES - 1 or not first:
+        return
+    if all(before.keys() <= after.keys() for before, after in pairwise(lists)):
+        fact = f"the ground truth of each of {len(lists):,} queries holds that of the query before"
+        if len(first) == len(lists[-1]):
+            fact = f"all {len(lists):,} queries have the same ground-truth documents"
+        yield Suspicion(code="same-judgements", fact=fact, count=len(lists), total=len(lists))
 
 
 def _of_retrieved(retrieved: RetrievedNames, names: DocumentNames) -> Iterator[Suspicion]:
