@@ -21,9 +21,7 @@ def without_notes(output):
     return [line for line in output.splitlines() if "is read in parts" not in line]
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["-m", "nDCG@10,MAP"], ["--names", "trec_eval"], ["--stages"]]
-)
+@pytest.mark.parametrize("options", [[], ["-m", "nDCG@10,MAP"], ["--stages"]])
 def test_runs_in_parts_print_what_runs_in_memory_print(options):
     in_parts = run("evaluate", *FILES, *options, "--parts")
     lines = without_notes(in_parts)
