@@ -155,7 +155,7 @@ def test_order_given_needs_positions_and_no_scores(session):
 def test_fractional_grades_give_the_warning_of_evaluate(session):
     qrels, run = frames(session)
     halves = qrels.withColumn("grade", F.col("grade") / 2)
-    with pytest.warns(beir_eval.BeirEvalWarning, match=r"set a threshold.*rel=0\.5") as caught:
+    with pytest.warns(beir_eval.BeirEvalWarning, match=r"Set a threshold.*rel=0\.5") as caught:
         evaluate(halves, run, "MRR")
     assert caught[0].filename == __file__
 
