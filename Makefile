@@ -32,7 +32,8 @@ INSTALL := $(PYTHON) scripts/install.py
 # What needs packages that are not in the environment of the lowest versions.
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
-	tests/against/drop_in/test_beir.py tests/against/test_spanchor.py
+	tests/against/drop_in/test_beir.py tests/against/test_spanchor.py \
+	tests/against/test_near_ties.py
 # What the version of Python, numpy or another package can change.
 VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation or costs)
 # A process for each processor, with one thread each; the tests of one file share what they set up.

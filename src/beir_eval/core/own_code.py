@@ -22,6 +22,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -227,13 +228,14 @@ def _serialised(value: Any) -> dict[str, Any]:
 
 def _source_of(item: Any) -> str:
     """Return the source of a class or function; if it was typed into an interpreter, bytecode."""
-    try:
-        return inspect.getsource(item)
-    except (OSError, TypeError, SyntaxError):
-        members = vars(item).values() if isinstance(item, type) else (item,)
-        functions = (getattr(member, "fget", member) for member in members)
-        codes = (getattr(inspect.unwrap(function), "__code__", None) for function in functions)
-        return "\n".join(_bytecode_text(code) for code in codes if code is not None)
+    # From Python 3.13 on, code that was made of a string has the source of ``python -c``.
+    if getattr(getattr(item, "__code__", None), "co_filename", "") != "<string>":
+        with suppress(OSError, TypeError, SyntaxError):
+            return inspect.getsource(item)
+    members = vars(item).values() if isinstance(item, type) else (item,)
+    functions = (getattr(member, "fget", member) for member in members)
+    codes = (getattr(inspect.unwrap(function), "__code__", None) for function in functions)
+    return "\n".join(_bytecode_text(code) for code in codes if code is not None)
 
 
 def _bytecode_text(code: types.CodeType) -> str:
