@@ -274,8 +274,6 @@ def beir_case(  # noqa: C901 - one case
                 yield case, None
             else:
                 row = _beir_row(call, qrels, left, k_values, mine, theirs)
-                if row is None and any(query in ranking for query, ranking in left.items()):
-                    row = "beir-own-ids-kept" if call != "evaluate" else None
                 yield case, (mine, theirs, row)
 
 
@@ -299,6 +297,8 @@ def _beir_row(  # noqa: PLR0913, PLR0917 - one argument a fact
         and no_relevant
         and not refused,
         "beir-repeated-cutoff": len(set(k_values)) < len(k_values) and not refused and not failed,
+        "beir-own-ids-kept": call != "evaluate"
+        and any(query in ranking for query, ranking in run.items()),
     }
     return next((row for row, applies in rows.items() if applies), None)
 
