@@ -265,13 +265,18 @@ def _pairs_of_ranking(
         absent: some of them, in the order of the qrels.
         listed: the retrieved ids that are not judged.
     """
+    if not wanted:
+        return
     absent_text = "\n".join(["", *absent[:_MOST_ABSENT], ""])
+    shortest, longest = min(map(len, wanted)), max(map(len, absent), default=0)
     for doc_id in listed[:_MOST_LISTED]:
-        match = next((rest for rest in _rests(doc_id) if rest in wanted), None)
-        if match is not None:
-            yield match, doc_id
-        for longer in _lines_with(doc_id, absent_text):
-            yield longer, doc_id
+        if len(doc_id) > shortest:  # never so if all ids have one length, as hashes have
+            match = next((rest for rest in _rests(doc_id) if rest in wanted), None)
+            if match is not None:
+                yield match, doc_id
+        if len(doc_id) < longest:
+            for longer in _lines_with(doc_id, absent_text):
+                yield longer, doc_id
     some_listed = listed[:_MOST_LISTED_FOLDED]
     by_fold = dict(zip(_roughly_folded(absent), absent, strict=True))
     for doc_id, rough in zip(some_listed, _roughly_folded(some_listed), strict=True):

@@ -298,28 +298,38 @@ def _is_of_a_query(
     )
     if first >= _TIMES_MORE_FIRST * last:
         return True
-    by_chance = [
-        _best_fits(rows_of, [_mixed(tops, index, step) for index in range(len(tops))])
-        for step in range(1, min(len(tops), _MOST_MIXED + 1))
-    ]
+    by_chance = _best_fits_of_mixed(rows_of, tops)
     return best > float(np.mean(by_chance) + _DEVIATIONS * np.std(by_chance, ddof=1))
 
 
-def _mixed(tops: Sequence[Sequence[str]], index: int, step: int) -> list[str]:
-    """Return a ranking of the documents of different rankings, each at its rank.
+def _best_fits_of_mixed(
+    rows_of: Mapping[str, Sequence[int]], tops: Sequence[Sequence[str]]
+) -> list[float]:
+    """Return the sum over mixed rankings of how well the best query fits, for each set of them.
+
+    In a mixed ranking the document at each rank is that of another ranking at this rank; in set s
+    each is s rankings after the one before.
 
     Args:
+        rows_of: {document: the queries that it is relevant for}.
         tops: the first documents of each ranking, best first.
-        index: the ranking that the first document is of.
-        step: how many rankings further on each next document is of.
     """
-    others = [tops[(index + rank * step) % len(tops)] for rank in range(len(tops[index]))]
-    return [other[rank] for rank, other in enumerate(others) if rank < len(other)]
-
-
-def _best_fits(rows_of: Mapping[str, Sequence[int]], tops: Iterable[Sequence[str]]) -> float:
-    """Return the sum over rankings of how well the query fits that fits best."""
-    return sum(max(_fits(rows_of, doc_ids).values(), default=0.0) for doc_ids in tops)
+    relevant = [
+        (ranking, rank, row)
+        for ranking, doc_ids in enumerate(tops)
+        for rank, doc_id in enumerate(doc_ids)
+        for row in rows_of.get(doc_id, ())
+    ]
+    ranking, rank, row = np.array(relevant, dtype=np.int64).reshape(-1, 3).T
+    num_rows = int(row.max(initial=0)) + 1
+    sums = []
+    for step in range(1, min(len(tops), _MOST_MIXED) + 1):
+        mixed = (ranking - rank * step) % len(tops)
+        pairs, pair = np.unique(mixed * num_rows + row, return_inverse=True)
+        best = np.zeros(len(tops))
+        np.maximum.at(best, pairs // num_rows, np.bincount(pair, 1 / (rank + 1)))
+        sums.append(float(best.sum()))
+    return sums
 
 
 def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:

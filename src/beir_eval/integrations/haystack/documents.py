@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
@@ -190,22 +191,52 @@ def judgements_from_documents(
         InputError: an object is not a document, a score is not a finite number, or only some
             documents of a list have a score.
     """
-    grades_of_query: dict[str, dict[str, float]] = {}
-    unnamed: dict[str, int] = {}
     for query_id, documents in zip(query_ids, truth, strict=True):
         check_documents(query_id, documents, "ground-truth")
-        try:
-            document_names = names.names_of(documents)
-            grades = grades_of(query_id, documents)
-        except NOT_DOCUMENTS as error:
-            raise documents_error(query_id, documents, "ground-truth", error) from error
+    all_names, have_grades = _names_and_grades(query_ids, truth, names)
+    grades_of_query: dict[str, dict[str, float]] = {}
+    unnamed: dict[str, int] = {}
+    begin = 0
+    for query_id, documents in zip(query_ids, truth, strict=True):
+        document_names = all_names[begin : begin + len(documents)]
+        begin += len(documents)
         if not all(document_names):
             numbers = [number for number, name in enumerate(document_names) if not name]
             for number in numbers:
                 document_names[number] = f"{_UNNAMED_TRUTH_PREFIX}{number}"
             unnamed[query_id] = len(numbers)
-        grades_of_query[query_id] = cast("dict[str, float]", highest_grades(document_names, grades))
+        known = cast("list[str]", document_names)
+        grades_of_query[query_id] = (
+            highest_grades(known, grades_of(query_id, documents))
+            if have_grades
+            else dict.fromkeys(known, 1.0)
+        )
     return Judgements(grades_of_query, unnamed)
+
+
+def _names_and_grades(
+    query_ids: Sequence[str], truth: Sequence[Sequence[Any]], names: DocumentNames
+) -> tuple[list[str | None], bool]:
+    """Return the name of each ground-truth document, and whether some document has a score.
+
+    All are read at once: a call for each query takes as long as reading its few documents.
+
+    Raises:
+        InputError: an object is not a document.
+    """
+
+    def read(documents: Sequence[Any]) -> tuple[list[str | None], bool]:
+        return names.names_of(documents), any(doc.score is not None for doc in documents)
+
+    try:
+        return read(list(chain.from_iterable(truth)))
+    except NOT_DOCUMENTS:
+        for query_id, documents in zip(query_ids, truth, strict=True):
+            try:
+                read(documents)
+            except NOT_DOCUMENTS as error:
+                raise documents_error(query_id, documents, "ground-truth", error) from error
+        raise
 
 
 def highest_grades(names: Sequence[_Name], grades: Sequence[float]) -> dict[_Name, float]:
