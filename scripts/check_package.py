@@ -94,15 +94,6 @@ assert ir_measures.calc_aggregate([ir_measures.AP], {"q": {"d": 1}}, {"q": {"d":
     ir_measures.AP: 1.0
 }
 """,
-    "ir-datasets": """
-from beir_eval import BeirEvalError, load_dataset
-try:
-    load_dataset("irds:no-such-data-set")
-except BeirEvalError as error:
-    assert "ir_datasets has no data set" in str(error), error
-else:
-    raise AssertionError
-""",
     "haystack": """
 from haystack import Document
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator

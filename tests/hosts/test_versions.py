@@ -9,7 +9,6 @@ from pins import deviations, pins_of
 FILE = "constraints-hosts.txt"
 HOSTS = [
     "accelerate",
-    "ir-datasets",
     "ir-measures",
     "mteb",
     "pyterrier",

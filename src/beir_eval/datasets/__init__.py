@@ -2,7 +2,7 @@
 
 Inside: ``dataset`` (``Dataset`` and its loaders), ``corpus`` (readers of documents and queries, and
 the saved index of a large corpus), ``catalogue`` (splits and conventions of BEIR's data sets),
-``irds`` (data sets of ir_datasets), ``download``, ``demo`` (the bundled data set).
+``download``, ``demo`` (the bundled data set).
 
 Public: ``Dataset``, ``DatasetInfo``, ``Corpus``, ``load_dataset``, ``load_datasets``,
 ``load_from_hub``, ``download_dataset``, ``info_of``; ``demo.FOLDER`` and ``demo.RUNS``.

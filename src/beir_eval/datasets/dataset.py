@@ -24,7 +24,6 @@ from beir_eval.datasets.corpus import (
     queries_from_rows,
     read_queries,
 )
-from beir_eval.datasets.irds import PREFIX, read_irds
 from beir_eval.errors import FileFormatError, InputError, SettingError, needs_extra, shown
 
 if TYPE_CHECKING:
@@ -76,8 +75,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     Parquet tables in ``corpus``, ``queries`` and one of ``qrels``, ``default`` or ``data``.
 
     Args:
-        path: the folder; or "irds:" and the id of a data set of the package ir_datasets, with its
-            split or without: "irds:beir/scifact/test", "irds:beir/scifact".
+        path: the folder.
         split: the name of the split, for example "dev"; by default the official split if the name
             of the folder is that of a BEIR data set, else "test".
 
@@ -85,15 +83,10 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
         FileFormatError: there is no such folder, a file is missing or malformed, the split does not
             exist, or the folder holds several data sets.
         QrelsError: the qrels consist of several files, which judge a document differently.
-        SettingError: ``split`` is not a valid name, or ir_datasets has no such data set with
-            documents, queries and qrels.
-        MissingExtraError: the tables are Parquet files and polars is not installed, or ir_datasets
-            is not.
+        SettingError: ``split`` is not a valid name.
+        MissingExtraError: the tables are Parquet files and polars is not installed.
         OSError: a file cannot be read.
     """
-    if isinstance(path, str) and path.startswith(PREFIX):
-        dataset_id = path.removeprefix(PREFIX)
-        return _new_dataset(*read_irds(dataset_id, split, split_or_default(dataset_id, None)))
     folder = as_path(path)
     if not folder.is_dir():
         problem = "no such folder; a data set is a folder with corpus, queries and qrels"
