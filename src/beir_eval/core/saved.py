@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -153,7 +152,7 @@ class Saved(BaseModel):
 
         Raises:
             ResultError: the file contains something else, has another schema version, or holds
-                names or scores that are impossible; the message names the field.
+                names or shapes that are impossible; the message names the field.
             FileFormatError: the file is binary, not UTF-8, or compressed and damaged.
             InputError: ``path`` is neither text nor a path, or contains a zero byte.
             MissingExtraError: a zstd file without the package zstandard.
@@ -182,7 +181,7 @@ class Saved(BaseModel):
 
         Raises:
             ResultError: the content is something else, has another schema version, or holds names
-                or scores that are impossible; the message names the field.
+                or shapes that are impossible; the message names the field.
         """
         kind, call = kind_of_json(content)
         if kind != f"a saved {cls.WHAT}":
@@ -196,7 +195,6 @@ class Saved(BaseModel):
             )
             raise ResultError(msg)
         try:
-            _check_finite(content)
             record = cls.model_validate(content)
             record._check_loaded()  # noqa: SLF001 - its own class
         except ValidationError as error:
@@ -222,9 +220,9 @@ class Saved(BaseModel):
             raise ResultError(msg)
 
     def _check_loaded(self) -> None:
-        """Raise ValueError, with the name of a field, for names or scores that are impossible.
+        """Raise ValueError, with the name of a field, for names that are impossible.
 
-        Records that are computed are not checked.
+        Records that are computed are not checked, and the numbers of a file are believed.
         """
 
 
@@ -248,20 +246,3 @@ def _check_keys(content: Any) -> None:
     elif isinstance(content, (list, tuple)):
         for value in content:
             _check_keys(value)
-
-
-def _check_finite(content: list[Any] | dict[str, Any], field: str = "") -> None:
-    """Raise ValueError for a number that is NaN or infinite, which no saved file holds.
-
-    Args:
-        content: parsed JSON, a list or an object.
-        field: the names of the fields that lead to the content, with a dot after each.
-    """
-    entries = enumerate(content) if isinstance(content, list) else content.items()
-    for name, value in entries:
-        if isinstance(value, float):
-            if not math.isfinite(value):
-                msg = f"{field}{name}: {value} is not a finite number"
-                raise ValueError(msg)
-        elif isinstance(value, (list, dict)):
-            _check_finite(value, f"{field}{name}.")

@@ -65,7 +65,7 @@ def read_given_scores(scores: Any, bounds: Any, higher_is_better: Any) -> GivenS
     values = np.empty((len(rows), len(query_ids)))
     for index, (name, row) in enumerate(zip(canonical_of.values(), rows, strict=True)):
         values[index] = _row_of_scores(name, row, query_ids)
-        check_within(name, query_ids, values[index], scale_of(name, custom_measures), clip=True)
+        _check_within(name, query_ids, values[index], scale_of(name, custom_measures))
     return GivenScores(tuple(canonical_of.values()), tuple(query_ids), values, custom_measures)
 
 
@@ -190,17 +190,16 @@ def _is_nan(score: Any) -> bool:
     return hasattr(score, "__float__") and bool(np.ndim(score) == 0 and score != score)  # noqa: PLR0124
 
 
-def check_within(
-    name: str, query_ids: Sequence[str], scores: Floats, scale: ScoreScale, *, clip: bool = False
-) -> None:
+def _check_within(name: str, query_ids: Sequence[str], scores: Floats, scale: ScoreScale) -> None:
     """Raise InputError if a score lies outside the bounds of its measure.
+
+    A score that exceeds a bound by rounding is set to it, in place.
 
     Args:
         name: the measure, for the message.
         query_ids: the queries. [Q]
         scores: their scores, f8[Q]; NaN is not checked.
         scale: the bounds of the measure.
-        clip: whether a score that exceeds a bound by rounding is set to it, in place.
     """
     if scale.bounds is None:
         return
@@ -218,5 +217,4 @@ def check_within(
             f"bounds {low:g} to {high:g} ({len(outside)} of {len(query_ids)} scores are): {remedy}"
         )
         raise InputError(msg)
-    if clip:
-        np.clip(scores, low, high, out=scores)
+    np.clip(scores, low, high, out=scores)

@@ -31,12 +31,12 @@ from beir_eval.errors import (
     number_of,
 )
 from beir_eval.evaluation.coverage import warnings_on
-from beir_eval.evaluation.given_scores import check_within, read_given_scores
+from beir_eval.evaluation.given_scores import read_given_scores
 from beir_eval.evaluation.notes import is_cut_short, notes_on
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.tables import result_text
-from beir_eval.evaluation.validation import check_measure_names, check_result
+from beir_eval.evaluation.validation import check_measure_names, check_unique
 from beir_eval.measures import TOOLS, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -130,28 +130,14 @@ class EvaluationResult(Shown, Saved):
         if len(set(self.query_ids)) < len(self.query_ids):
             msg = "a query is listed twice in query_ids"
             raise ValueError(msg)
-        if np.isinf(self.values.array).any():
-            msg = "a score is infinite"
-            raise ValueError(msg)
-        self._check_source()
-        return self
-
-    def _check_source(self) -> None:
-        """Raise ValueError unless scores from elsewhere, and only these, lack counts and settings.
-
-        They and custom measures must lie within their bounds.
-        """
         if (self.counted is None) != (self.settings is None):
             msg = "counted and settings are both known, or both null for scores from elsewhere"
             raise ValueError(msg)
         check_measure_names(self.measures, self.custom_measures)
-        for name, row in zip(self.measures, self.values.array, strict=True):
-            if self.counted is not None and name not in self.custom_measures:
-                continue
-            check_within(name, self.query_ids, row, scale_of(name, self.custom_measures))
+        return self
 
     def _check_loaded(self) -> None:
-        check_result(self)
+        check_unique("measures", self.measures)
 
     @classmethod
     def from_content(cls, content: Any, path: str | Path) -> EvaluationResult:

@@ -29,7 +29,7 @@ from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.unmatched_ids import unmatched_ids_of_counts
-from beir_eval.evaluation.validation import check_measure_names, check_result
+from beir_eval.evaluation.validation import check_measure_names
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
 
     Raises:
         ResultError: there is no row, a column is missing, a query is listed twice, or a value or a
-            query id is of another type; or scores and counts do not fit each other.
+            query id is of another type.
         QueryMismatchError: the run has no judged query; or, with ``missing="error"``, not all of
             them.
         RunError: float32 makes the different scores of every ranking one value.
@@ -235,7 +235,7 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         skipped = ScoreMatrix.from_owned_array(values[:, missing])
         values = values[:, ~missing]
         query_ids = tuple(query_ids[row] for row in np.flatnonzero(~missing).tolist())
-    result = EvaluationResult.model_construct(
+    return EvaluationResult.model_construct(
         schema_version=SCHEMA_VERSION,
         name=facts.name,
         measures=facts.measures,
@@ -246,12 +246,6 @@ def result_of_table(facts: TableFacts, columns: Mapping[str, Any]) -> Evaluation
         settings=facts.settings,
         provenance=facts.provenance_of(rows.qrels_hash),
     )
-    try:
-        check_result(result)
-    except ValueError as error:
-        msg = f"the score table of {facts.name!r} was not written as a whole: {error}"
-        raise ResultError(msg) from error
-    return result
 
 
 class _Rows(NamedTuple):
