@@ -181,20 +181,6 @@ def test_a_query_added_or_removed_after_the_run_was_made_is_refused():
                 evaluate(QRELS, run, **settings)
 
 
-class Growing(dict):
-    """A ranking that gets another document whenever its ids are listed."""
-
-    def __iter__(self):
-        self[f"new {len(self)}"] = 0.0
-        return iter(list(self.keys()))
-
-
-def test_a_ranking_that_changes_while_it_is_read_is_refused():
-    run = Run({"q": Growing(a=1.0, b=1.0)})
-    with pytest.raises(RunError, match="was changed while it was read; pass a copy"):
-        evaluate({"q": {"a": 1}}, run)
-
-
 def test_a_bad_score_of_a_query_that_is_not_judged_is_named_when_the_run_is_listed():
     run = Run({"q": {"a": 1.0}, "z": {"b": "high"}})
     with pytest.raises(RunError, match=r"'b'.*'z'|'z'.*'b'"):

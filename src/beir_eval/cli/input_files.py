@@ -344,23 +344,21 @@ def with_result_files(paths: Sequence[Path]) -> list[Path]:
     A folder without saved results, such as a data set, is returned as it is.
     """
     files: list[Path] = []
+
+    def by_name(path: Path) -> list[tuple[int, str]]:
+        return _with_numbers(path.name)
+
     for path in paths:
         inside: list[Path] = []
         if path.is_dir() and not is_dataset(path):
             inside = list(path.glob("[!.]*.json*"))
-        files += sorted(filter(_holds_results, inside), key=_by_numbers) or [path]
+        files += sorted(filter(_holds_results, inside), key=by_name) or [path]
     return files
 
 
 def _holds_results(path: Path) -> bool:
     """Return whether a path is a file of saved results."""
     return path.is_file() and _read_records(path) is not None
-
-
-def _by_numbers(path: Path) -> list[tuple[int, str]]:
-    """Return a key that sorts names by the numbers in them."""
-    parts = re.split(r"([0-9]+)", path.name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _read_records(path: Path) -> list[object] | None:
