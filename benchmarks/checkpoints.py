@@ -1,4 +1,4 @@
-"""Simulate what is said about checkpoints: optimism, shares of resamples, the settled step.
+"""Simulate what is said about checkpoints: the settled step.
 
     BEIR_EVAL_REALDATA=folder python benchmarks/checkpoints.py [table …] [number]
 
@@ -7,8 +7,8 @@ the queries of a collection, and for each of them a checkpoint has the score of 
 run of that collection. With probability .8 it is the run that the checkpoint before it has on this
 query, since neighbouring checkpoints are alike. A checkpoint gets its true mean by having the best
 (or worst) score of all runs on further random queries. Each simulation draws N queries of the
-population. Numbers after ± are Monte Carlo standard errors. The tables are ``optimism``,
-``shares``, ``settled`` and ``limits``.
+population. Numbers after ± are Monte Carlo standard errors. The tables are ``settled`` and
+``limits``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,10 +26,9 @@ from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.checkpoints.checkpoint_curve import find_settling
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance.power import queries_needed
-from beir_eval.significance.selection_bias import PARTITIONS, best_of_many, held_out_bias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from beir_eval.core.arrays import Floats
 
@@ -43,10 +41,8 @@ RERANKERS = (
 POPULATION, ALIKE = 200_000, 0.8
 MARGIN, ALPHA = 0.01, 0.05
 Z_95, MANY_QUERIES = 1.645, 1_000
-#: Resamples of a bootstrap, and sign vectors of a test. Few, since there are many simulations.
-RESAMPLES, DRAWS = 200, 999
-#: A rate of fewer simulations is not printed.
-FEWEST = 20
+#: Sign vectors of a test. Few, since there are many simulations.
+DRAWS = 999
 
 
 class Collection(NamedTuple):
@@ -67,13 +63,6 @@ SOURCES = {
     "SciFact, nDCG@10": (SCIFACT, "nDCG@10"),
     "SciFact, Recall@10": (SCIFACT, "Recall@10"),
     "TREC-COVID, nDCG@10": (COVID, "nDCG@10"),
-}
-#: {name: how far the true means of K checkpoints are above that of the first, as a share of the
-#: distance between the mean of all runs and the mean of the best run of each query}
-GAINS: dict[str, Callable[[int], Floats]] = {
-    "nearly equal": lambda count: np.linspace(0, 0.001, count),
-    "ever better": lambda count: np.linspace(0, 0.3, count),
-    "one better": lambda count: np.append(np.zeros(count - 1), 0.3),
 }
 #: {name: how far the true mean of each step is below that of the last}
 CURVES = {
@@ -135,113 +124,10 @@ def samples(values: Floats, size: int, count: int, rng: np.random.Generator) -> 
         yield values[:, rng.integers(0, values.shape[1], size)]
 
 
-def with_error(values: Sequence[float], digits: int = 4) -> str:
-    """Return the mean and its standard error as text."""
-    return f"{np.mean(values):.{digits}f} ±{np.std(values) / math.sqrt(len(values)):.{digits}f}"
-
-
 def rate(count: int, total: int) -> str:
     """Return a share and its standard error in percent as text."""
     share = count / total
     return f"{share:.1%} ±{math.sqrt(share * (1 - share) / total):.1%}"
-
-
-# Optimism
-
-
-def other_estimates(values: Floats, rng: np.random.Generator) -> tuple[float, float, float]:
-    """Return three bootstrap estimates of how much the mean of the best row is too high.
-
-    The mean of the highest resampled mean minus that of the best row; Efron's optimism (the mean of
-    a resample's best row in the resample, minus its mean in the sample); the same minus its mean on
-    the queries that the resample lacks. The last two are relative to the mean of all rows.
-    """
-    num_queries = values.shape[1]
-    counts = rng.multinomial(num_queries, np.full(num_queries, 1 / num_queries), RESAMPLES)
-    inside = values @ counts.T / num_queries
-    is_absent = (counts == 0) & (counts == 0).any(axis=1, keepdims=True)
-    num_absent = is_absent.sum(axis=1)
-    outside = values @ is_absent.T / np.maximum(num_absent, 1)
-    best, resamples = inside.argmax(axis=0), np.arange(RESAMPLES)
-    excess = inside.max(axis=0) - inside[values.mean(axis=1).argmax()]
-    inside, outside = inside - inside.mean(axis=0), outside - outside.mean(axis=0)
-    means = values.mean(axis=1) - values.mean()
-    left_out = (inside[best, resamples] - outside[best, resamples])[num_absent > 0]
-    return (
-        float(excess.mean()),
-        float((inside[best, resamples] - means[best]).mean()),
-        float(left_out.mean()) if len(left_out) else 0.0,
-    )
-
-
-def print_optimism(simulations: int) -> None:
-    """Print how much the mean of the best of K is too high, and the estimates of it."""
-    print(f"\n{simulations:,} simulations each; {PARTITIONS} partitions, {RESAMPLES} resamples\n")
-    print(
-        "| source | truth | K | N | true optimism | held out | sd of an estimate | ratio "
-        "| resampled maximum | Efron | in minus out of bag |\n|---|---|--:|--:|" + "--:|" * 7
-    )
-    rng = np.random.default_rng(0)
-    for source in SOURCES:
-        scores = real_scores(source)
-        for truth, gains in GAINS.items():
-            for count in (2, 5, 20):
-                room = float(scores.max(axis=0).mean() - scores.mean())
-                values = population(scores, room * gains(count), rng)
-                true_means = values.mean(axis=1)
-                for size in (10, 25, 50, 300):
-                    rows = []
-                    for sample in samples(values, size, simulations, rng):
-                        # Relative to the mean of all rows: the same on average, with less noise.
-                        error = sample.mean(axis=1) - true_means
-                        optimism = error[sample.mean(axis=1).argmax()] - error.mean()
-                        estimate = held_out_bias(sample, PARTITIONS, rng)
-                        rows.append((optimism, estimate, *other_estimates(sample, rng)))
-                    true, held_out, *others = np.array(rows).T
-                    cells = " | ".join(f"{other.mean():.4f}" for other in others)
-                    print(
-                        f"| {source} | {truth} | {count} | {size} | {with_error(true)} "
-                        f"| {with_error(held_out)} | {held_out.std():.4f} "
-                        f"| {held_out.mean() / true.mean():.2f} | {cells} |",
-                        flush=True,
-                    )
-
-
-# The share of resamples
-
-
-def print_shares(simulations: int) -> None:
-    """Print how often the best row is the truly best, by its share of resamples."""
-    print(f"\n{simulations:,} simulations each; cells: how often the best is truly the best\n")
-    bounds = (0, 0.3, 0.5, 0.7, 0.9, 1)
-    header = " | ".join(f"share {low} to {high}" for low, high in pairwise(bounds))
-    print(f"| source | truth | K | N | mean share | truly best | {header} |")
-    print("|---|---|--:|--:|" + "--:|" * (len(bounds) + 1))
-    rng = np.random.default_rng(0)
-    for source in ("DL19 re-rankers, nDCG@10", "SciFact, Recall@10"):
-        scores = real_scores(source)
-        for truth, gains in GAINS.items():
-            for count in (5, 20):
-                room = float(scores.max(axis=0).mean() - scores.mean())
-                values = population(scores, room * gains(count), rng)
-                truly_best = int(values.mean(axis=1).argmax())
-                for size in (50, 300):
-                    shares, hits = [], []
-                    for sample in samples(values, size, simulations, rng):
-                        best = best_of_many(sample, draws=500, rng=rng)
-                        shares.append(best.highest_in_resamples[best.best])
-                        hits.append(best.best == truly_best)
-                    share, is_hit = np.array(shares), np.array(hits)
-                    cells = []
-                    for low, high in pairwise(bounds):
-                        inside = is_hit[(share > low) & (share <= high)]
-                        enough = len(inside) >= FEWEST
-                        cells.append(rate(int(inside.sum()), len(inside)) if enough else "")
-                    print(
-                        f"| {source} | {truth} | {count} | {size} | {with_error(shares, 3)} "
-                        f"| {rate(int(is_hit.sum()), simulations)} | {' | '.join(cells)} |",
-                        flush=True,
-                    )
 
 
 # The settled step
@@ -355,8 +241,6 @@ def print_limits(simulations: int) -> None:
 
 
 TABLES = {
-    "optimism": print_optimism,
-    "shares": print_shares,
     "settled": print_settled,
     "limits": print_limits,
 }

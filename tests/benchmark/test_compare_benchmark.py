@@ -26,9 +26,8 @@ from beir_eval.errors import (
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
-from beir_eval.significance.selection_bias import resampled_ranks
 from beir_eval.significance.sign_flip import sign_flip_many
-from beir_eval.significance.stratified import balanced, stratified_bootstrap
+from beir_eval.significance.stratified import balanced, resampled_ranks, stratified_bootstrap
 from made_results import MEASURE, made
 
 SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}

@@ -112,21 +112,6 @@ def test_clusters_come_from_a_file_of_labels(folder):
     assert "8 clusters of 24 queries" in printed
 
 
-def test_candidates_are_a_number_or_run_files(folder):
-    saved, _ = compared(
-        "base_1.trec", "dense_s1.trec", "--baseline", "base_1", "--chosen-from", "20"
-    )
-    assert saved["settings"]["chosen_from"] == 20
-    assert saved["settings"]["correction"] == "bonferroni"
-    saved, printed = compared(
-        "base_1.trec", "dense_s1.trec", "--baseline", "base_1", "--chosen-from", "dense_s*.trec"
-    )
-    assert saved["systems"] == ["base_1", "dense_s1"]
-    assert saved["settings"]["chosen_from"] == 3
-    assert saved["settings"]["correction"] == "max-t"
-    assert "is too good by about" in printed
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -143,7 +128,6 @@ def test_candidates_are_a_number_or_run_files(folder):
         ),
         (["base_1.trec", "base_2.trec", "--clusters", "none.csv"], "there is no such file"),
         (["base_1.trec", "base_2.trec", "--clusters", "metadata.topic"], "give its folder"),
-        (["base_1.trec", "base_2.trec", "--chosen-from", "20"], "name the baseline"),
         (["base_1.trec", "base_2.trec", "--repeats-are", "random"], "one run shows nothing"),
     ],
 )

@@ -489,7 +489,6 @@ def test_a_margin_of_half_the_range_is_refused_wherever_one_is_stated():
         ({"alpha": 0.01}, 99),
         ({"correction": "holm"}, 59),  # .05 / 3 pairs
         ({"correction": "bonferroni", "baseline": "base"}, 39),  # 2 pairs
-        ({"correction": "bonferroni", "baseline": "base", "chosen_from": 5}, 99),
     ],
 )
 def test_draws_are_refused_if_no_p_could_reach_the_corrected_level(settings, needed):

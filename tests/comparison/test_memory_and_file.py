@@ -57,8 +57,6 @@ def random_comparison(seed):
     }
     if rng.random() < 0.3:
         settings["clusters"] = {query: f"c{index % 6}" for index, query in enumerate(queries)}
-    if rng.random() < 0.2 and settings["baseline"] is not None:
-        settings["chosen_from"] = 7
     return compare_runs(qrels, runs, ["nDCG@5", "Recall@10"], **settings)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison takes as a sample: repeats, clusters of queries, systems chosen by scores."""
+"""What a comparison takes as a sample: repeats, and clusters of queries."""
 
 import json
 import re
@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from beir_eval import Comparison, EvaluationResult, compare, compare_runs, compare_slices
+from beir_eval import Comparison, EvaluationResult, compare, compare_slices
 from beir_eval.comparison import check_gate
 from beir_eval.comparison.chance import chances_of
 from beir_eval.errors import BeirEvalWarning, InputError, ResultError, SettingError
 from beir_eval.significance import crossed_tests, sign_flip
-from beir_eval.significance.selection_bias import PARTITIONS, held_out_bias
 
 MEASURE = "nDCG@10"
 QUERIES = [f"q{number:03}" for number in range(60)]
@@ -323,84 +322,12 @@ def test_clusters_that_cannot_be_used_are_refused(clusters, message):
         compare({"a": scored("a"), "b": scored("b", seed=1)}, clusters=clusters)
 
 
-# A choice
-
-
-def test_the_number_of_candidates_multiplies_p():
-    systems = {"a": scored("a", 0.03), "b": scored("b", seed=1)}
-    plain = compare(systems, baseline="b").difference(MEASURE, "a")
-    comparison = compare(systems, baseline="b", chosen_from=20)
-    pair = comparison.difference(MEASURE, "a")
-    assert pair.p == plain.p
-    assert pair.p_corrected == pytest.approx(min(1, 20 * plain.p))
-    assert comparison.num_comparisons == 20
-    assert "the choice from 20 candidates" in str(comparison)
-    assert comparison.choice.optimism == {}
-    assert pair.p_equal >= plain.p_equal
-
-
-def test_the_results_of_all_candidates_correct_p_by_max_t_and_show_the_optimism():
-    candidates = {f"c{index}": scored(f"c{index}", 0.02, seed=index) for index in range(10)}
-    base = scored("b", seed=99)
-    best = max(candidates, key=lambda name: candidates[name][MEASURE])
-    comparison = compare({best: candidates[best], "b": base}, baseline="b", chosen_from=candidates)
-    everything = compare({**candidates, "b": base}, baseline="b")
-    assert comparison.systems == (best, "b")
-    for field in ("difference", "low", "high", "p_corrected", "p_equal", "verdict", "interval"):
-        expected = getattr(everything.difference(MEASURE, best), field)
-        actual = getattr(comparison.difference(MEASURE, best), field)
-        is_number = isinstance(expected, float)
-        assert actual == (pytest.approx(expected) if is_number else expected), field
-    optimism = held_out_bias(array_of(candidates.values()), PARTITIONS, np.random.default_rng(0))
-    assert comparison.choice.optimism[MEASURE] == pytest.approx(optimism)
-    assert comparison.choice.best == {MEASURE: best}
-    assert f"the best of 10 candidates is {best}; " in str(comparison)
-    assert f"is too good by about {optimism:.4f} on average" in str(comparison)
-    assert [mean.system for mean in comparison.means] == [best, "b"]
-    loaded = Comparison.model_validate_json(comparison.model_dump_json())
-    assert loaded == comparison
-
-
-def test_runs_of_candidates_are_evaluated_and_not_shown():
-    qrels = {query: {"a": 1} for query in QUERIES}
-    runs = {
-        name: {
-            query: {"a": rng.random(), "x": rng.random(), "y": rng.random()} for query in QUERIES
-        }
-        for name, rng in ((f"c{seed}", np.random.default_rng(seed)) for seed in range(5))
-    }
-    shown = {"c1": runs["c1"], "c0": runs["c0"]}
-    candidates = {name: run for name, run in runs.items() if name != "c0"}
-    comparison = compare_runs(qrels, shown, "MRR", baseline="c0", chosen_from=candidates)
-    everything = compare_runs(qrels, runs, "MRR", baseline="c0")
-    for field in ("difference", "low", "high", "p_corrected", "verdict"):
-        expected = getattr(everything.difference("MRR", "c1"), field)
-        assert getattr(comparison.difference("MRR", "c1"), field) == expected, field
-    assert list(comparison.results) == ["c1", "c0"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"chosen_from": 20}, "name the baseline"),
-        ({"baseline": "b", "chosen_from": 0}, "chosen_from must be a whole number"),
-        ({"baseline": "b", "chosen_from": 1}, "below the 2 systems that are compared"),
-        ({"baseline": "b", "chosen_from": 5, "correction": "max-t"}, "allows 'bonferroni'"),
-        ({"baseline": "b", "chosen_from": {"c": scored("c")}}, "chosen_from lacks 'a'"),
-    ],
-)
-def test_a_choice_that_cannot_be_is_refused(options, message):
-    systems = {"a": scored("a"), "b": scored("b", seed=1), "c": scored("c", seed=2)}
-    with pytest.raises((SettingError, InputError), match=message):
-        compare(systems, **options)
-
-
 # What the p-value covers
 
 
 def test_every_source_of_chance_is_in_p_or_not():
     systems = {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}
-    comparison = compare(systems, baseline="b", clusters=CLUSTERS, chosen_from=3)
+    comparison = compare(systems, baseline="b", clusters=CLUSTERS)
     in_p = {chance.source: chance.in_p for chance in chances_of(comparison)}
     assert in_p == {
         "queries": True,
@@ -408,7 +335,7 @@ def test_every_source_of_chance_is_in_p_or_not():
         "repeats": True,
         "comparisons": True,
         "measures": True,
-        "choice": True,
+        "choice": False,
         "looks": False,
     }
     plain = compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b")
@@ -504,22 +431,6 @@ def test_a_gate_counts_the_clusters_of_the_measure_it_checks():
     assert outcomes[MEASURE] != "undecidable"
 
 
-def test_a_gate_corrects_non_inferiority_for_a_choice_and_says_what_it_does_not_correct():
-    systems = {"new": scored("new", 0.0, 0.01), "old": scored("old", noise=0.01, seed=1)}
-    alone = compare(systems, baseline="old", margin=0.1)
-    chosen = compare(systems, baseline="old", margin=0.1, chosen_from=5)
-    [before], [after] = (
-        check_gate(comparison, non_inferior=True) for comparison in (alone, chosen)
-    )
-    assert after.p == pytest.approx(min(1, 5 * before.p))
-    assert "corrected for 5 candidates" in after.reason
-    assert after.confidence == 1 - 0.05 / 5
-    assert after.low < before.low
-    assert after.smallest_margin > before.smallest_margin
-    for checks in (check_gate(chosen), check_gate(chosen, [], floors={MEASURE: 0.1})):
-        assert "not corrected for the choice from 5 candidates" in checks[0].reason
-
-
 def test_a_floor_over_an_interval_needs_clusters_and_says_that_repeats_are_not_in_it():
     systems = {"new": seeds("new", SWINGS), "old": seeds("old", SWINGS, 0, 10)}
     three = {query: index // 20 for index, query in enumerate(QUERIES)}
@@ -557,39 +468,10 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
     assert " on MRR undecided" in str(comparison)
 
 
-def test_a_candidate_with_one_run_does_not_turn_off_the_test_over_repeats_silently():
-    systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
-    with pytest.raises(SettingError, match="'y': one run shows nothing about the noise"):
-        compare(systems, baseline="b", chosen_from={"a": systems["a"], "y": scored("y", seed=5)})
-
-
 def test_a_deterministic_system_with_different_repeats_is_refused():
     systems = {"a": seeds("a", SWINGS), "b": scored("b")}
     with pytest.raises(SettingError, match="'a', but its repeats have different nDCG@10"):
         compare(systems, baseline="b", deterministic=["a", "b"])
-
-
-def test_comparisons_that_are_not_corrected_do_not_cover_a_choice():
-    systems = {"a": scored("a"), "b": scored("b", seed=1)}
-    with pytest.raises(SettingError, match="does not cover a choice from 2 candidates"):
-        compare(
-            systems,
-            baseline="b",
-            correction="none",
-            chosen_from={**systems, "c": scored("c", seed=2)},
-        )
-
-
-def test_candidates_that_are_not_compared_do_not_change_the_common_queries():
-    qrels = {query: {"a": 1} for query in QUERIES}
-    good = {query: {"a": 2.0, "x": 1.0} for query in QUERIES}
-    bad = {query: {"a": 1.0, "x": 2.0} for query in QUERIES}
-    few = {query: ranking for query, ranking in good.items() if query < "q004"}
-    comparison = compare_runs(
-        qrels, {"good": good, "bad": bad}, "MRR", baseline="bad",
-        chosen_from={"good": good, "few": few},
-    )  # fmt: skip
-    assert comparison.on_common_queries is None
 
 
 def test_no_p_over_repeats_is_stated_where_none_is_needed_or_none_was_used():
@@ -622,10 +504,9 @@ def test_queries_of_one_cluster_are_refused_by_a_message_on_clusters():
 
 def test_a_latex_caption_says_what_p_is_over():
     systems = {"a": seeds("a", SWINGS), "b": seeds("b", SWINGS, 0, 10)}
-    caption = compare(systems, baseline="b", clusters=CLUSTERS, chosen_from=7).to_latex()
+    caption = compare(systems, baseline="b", clusters=CLUSTERS).to_latex()
     assert "60 queries in 12 clusters" in caption
     assert "test over queries and repeats" in caption
-    assert "the choice from 7 candidates" in caption
 
 
 def test_slices_say_that_repeats_are_not_in_their_verdicts():

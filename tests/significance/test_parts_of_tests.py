@@ -31,21 +31,6 @@ def test_tests_that_are_corrected_together_are_split_as_they_were_joined():
     assert (len(first.low), len(second.high)) == (2, 1)
 
 
-def test_a_test_of_a_family_of_which_the_others_are_elsewhere_has_its_share_of_the_level():
-    def intervals(levels):
-        return np.array([0.2]) - levels, np.array([0.2]) + levels
-
-    tests = corrected_tests(
-        np.array([0.2]), np.array([0.004]), intervals, "bonferroni", 0.05, num_tests=10
-    )
-    assert tests.p_corrected.tolist() == [0.04]
-    assert (tests.low[0], tests.high[0]) == pytest.approx((0.195, 0.205))
-    many = corrected_tests(
-        np.array([0.2]), np.array([0.4]), intervals, "bonferroni", 0.05, num_tests=10
-    )
-    assert many.p_corrected.tolist() == [1.0]
-
-
 @pytest.mark.parametrize("name", list(PAIRED_TESTS))
 def test_every_paired_test_takes_differences(name):
     differences = np.random.default_rng(0).normal(0.1, 0.2, 25)

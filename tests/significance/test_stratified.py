@@ -1,4 +1,4 @@
-"""Averages over strata and units, and their resamples."""
+"""Averages over strata and units, their resamples, and ranks."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from beir_eval.errors import InputError, SettingError
-from beir_eval.significance.stratified import balanced, stratified_bootstrap
+from beir_eval.significance.stratified import balanced, resampled_ranks, stratified_bootstrap
 
 STRATA = [[[0.1, 0.5, 0.6]], [[0.2, 0.4]], [[0.9, 0.8, 0.7, 0.9]]]
 
@@ -65,3 +65,19 @@ def test_rows_that_do_not_differ_have_an_interval_without_width():
 def test_strata_and_units_that_do_not_fit_are_refused(strata, options, error, text):
     with pytest.raises(error, match=text):
         stratified_bootstrap(strata, **options)
+
+
+def test_ranks_are_counted_from_the_higher_means_of_each_resample():
+    rng = np.random.default_rng(2)
+    resampled = rng.normal([[1.0], [0.5], [0.0], [0.0]], 0.4, (4, 2001))
+    ranks = 1 + (resampled[None] > resampled[:, None]).sum(axis=1)
+    computed = resampled_ranks(resampled, confidence=0.9)
+    expected = np.quantile(ranks, [0.05, 0.95], axis=1, method="inverted_cdf")
+    assert computed.low.tolist() == expected[0].tolist()
+    assert computed.high.tolist() == expected[1].tolist()
+    assert computed.first == pytest.approx((ranks == 1).mean(axis=1))
+
+
+def test_a_confidence_that_is_no_share_is_refused():
+    with pytest.raises(SettingError):
+        resampled_ranks([[0.1, 0.2]], confidence=95)

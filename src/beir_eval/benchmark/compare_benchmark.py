@@ -34,8 +34,11 @@ from beir_eval.comparison.coverage import warn_of_content
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
-from beir_eval.significance.selection_bias import resampled_ranks
-from beir_eval.significance.stratified import StratifiedBootstrap, stratified_bootstrap
+from beir_eval.significance.stratified import (
+    StratifiedBootstrap,
+    resampled_ranks,
+    stratified_bootstrap,
+)
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:

@@ -26,7 +26,6 @@ from beir_eval.cli.console import print_as_typed, print_errors
 from beir_eval.cli.input_files import (
     ComparisonInputs,
     all_files,
-    candidate_files,
     opened_inputs,
     read_inputs,
     repeat_groups,
@@ -49,7 +48,6 @@ from beir_eval.cli.options import (
     query_texts,
     report_settings,
     report_texts,
-    run_files,
     write_html,
 )
 from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores
@@ -99,11 +97,6 @@ class _SamplingOptions:
     clusters: str | None = option(
         "Related queries: metadata.KEY, or a TSV or CSV file with a column query_id and one of "
         "labels. The test takes queries with a common label as one."
-    )
-    chosen_from: str | None = option(
-        "The systems were chosen by these scores: the number of all candidates, or their run files "
-        "as a pattern or folder.",
-        metavar="FILES",
     )
 
 
@@ -190,8 +183,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         outputs = OUTPUTS.files(output, latex)
         inputs_or_folders = with_result_files(stated_inputs)
         groups = repeat_groups(sampling.repeats or [])
-        candidates = candidate_files(sampling.chosen_from)
-        input_files = all_files(inputs_or_folders, groups, candidates)
+        input_files = all_files(inputs_or_folders, groups)
         check_outputs(input_files, outputs, [*parts.files(outputs), judging.to_judge])
         named = [*(measure or ()), *gate.measures, *gate.floors]
         requested = gate.with_rel(rel)
@@ -202,8 +194,7 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         folder = first if first.is_dir() else None
         labels = None if sampling.clusters is None else cluster_labels(sampling.clusters, folder)
         inputs = read_inputs(input_files, asdict(counting), reading, judgements_first=bool(files))
-        stated = run_files(inputs_or_folders[1:]) if inputs.qrels else inputs_or_folders
-        inputs = inputs.grouped(input_files, groups, candidates, stated)
+        inputs = inputs.grouped(input_files, groups)
         print_as_typed(names_as_typed(named, rel), inputs.names)
         is_alone = len(inputs.names) == 1
         check_options(
@@ -260,7 +251,6 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 "repeats": sampling.repeats_are,
                 "deterministic": compared.deterministic or (),
                 "clusters": labels,
-                "chosen_from": inputs.candidates if isinstance(candidates, list) else candidates,
             },
         )
         comparison = requested.checked(comparison)

@@ -34,7 +34,7 @@ _OF_SEVERAL = (
 class SystemOptions:
     """What is compared with what, and how repeats are related."""
 
-    SECTION: ClassVar[str] = "Repeats and choice"
+    SECTION: ClassVar[str] = "Repeats and clusters"
 
     baseline: str | None = option(
         "The system that the others are compared with.", rich_help_panel=COMMON, metavar="NAME"

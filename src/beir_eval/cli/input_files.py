@@ -1,7 +1,7 @@
 """The files that commands read: judgements and runs, saved results, spans and chunks, ``-``.
 
-Of ``compare`` also the runs of ``--repeats`` and ``--chosen-from``. Saved results are those of
-``evaluate -o r.json`` and of ``EvaluationResult.save``. Judged spans of text and ranked chunks are
+Of ``compare`` also the runs of ``--repeats``. Saved results are those of ``evaluate -o r.json`` and
+of ``EvaluationResult.save``. Judged spans of text and ranked chunks are
 inputs of ``evaluate`` and ``compare``. The argument ``-`` is standard input.
 """
 
@@ -50,16 +50,13 @@ if TYPE_CHECKING:
     from beir_eval.spans import SpanView
 
 
-def all_files(
-    stated: Sequence[Path], groups: Mapping[str, Sequence[Path]], candidates: object
-) -> list[Path]:
+def all_files(stated: Sequence[Path], groups: Mapping[str, Sequence[Path]]) -> list[Path]:
     """Return all files to read, each once: judgements and runs, or saved results.
 
     Args:
         stated: the judgements, then run files or folders of them; or saved results. Empty if
             options name all saved results.
         groups: {name: files of its repeats}.
-        candidates: the files of all candidates, or their number.
 
     Raises:
         InputError: there are none, or a folder contains no run file.
@@ -71,8 +68,6 @@ def all_files(
     for path in [file for repeats in groups.values() for file in repeats]:
         if path not in files:
             files.append(path)
-    if isinstance(candidates, list):
-        files += [path for path in candidates if path not in files]
     return files
 
 
@@ -82,13 +77,11 @@ class ComparisonInputs(NamedTuple):
     Attributes:
         qrels: the judgements, with BEIR's conventions for them; None for saved results.
         systems: {name: its repeats}, runs or results.
-        candidates: {name: run or result} of all candidates; empty if they are not known.
         view: the judged spans that ``qrels`` are made of; None for judgements of documents.
     """
 
     qrels: JudgedFolder | None
     systems: dict[str, list[Any]]
-    candidates: dict[str, list[Any]]
     view: SpanView | None = None
 
     @property
@@ -97,44 +90,34 @@ class ComparisonInputs(NamedTuple):
         return list(self.systems)
 
     def grouped(
-        self,
-        files: Sequence[Path],
-        groups: Mapping[str, Sequence[Path]],
-        candidates: object,
-        stated: Sequence[Path],
+        self, files: Sequence[Path], groups: Mapping[str, Sequence[Path]]
     ) -> ComparisonInputs:
-        """Return the inputs with the repeats of a system under its name, and candidates apart.
+        """Return the inputs with the repeats of a system under its name.
 
         Args:
             files: judgements and runs, or files of saved results.
             groups: {name: files of its repeats}.
-            candidates: the files of all candidates, or their number.
-            stated: the files of the systems that are compared, besides those of groups.
 
         Raises:
             InputError: a file of a group holds several results, or a name is taken.
         """
-        if not groups and not isinstance(candidates, list):
+        if not groups:
             return self
         paths = files if self.qrels is None else files[1:]
         if len(paths) != len(self.systems):
-            msg = "with --repeats and --chosen-from, each file must hold one saved result"
+            msg = "with --repeats, each file must hold one saved result"
             raise InputError(msg)
         group_of = {path: name for name, paths_of in groups.items() for path in paths_of}
-        only_candidates = set(candidates) if isinstance(candidates, list) else set()
         systems: dict[str, list[Any]] = {}
-        all_candidates: dict[str, list[Any]] = {}
         for path, (name, repeats) in zip(paths, self.systems.items(), strict=True):
-            if path in only_candidates:
-                all_candidates[name] = repeats
             if path not in group_of and name in groups:
                 msg = f"--repeats {name}: the name of {path} too; name the repeats otherwise"
                 raise InputError(msg)
             if path in group_of:
                 systems.setdefault(group_of[path], []).extend(repeats)
-            elif path not in only_candidates or path in stated:
+            else:
                 systems[name] = repeats
-        return self._replace(systems=systems, candidates=all_candidates)
+        return self._replace(systems=systems)
 
 
 def read_inputs(
@@ -174,7 +157,7 @@ def read_inputs(
                 else JudgedFolder(view.qrels, None)
             )
             runs = read_runs(files[1:], how)
-        return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, {}, view)
+        return ComparisonInputs(qrels, {name: [run] for name, run in runs.items()}, view)
     stated = {name: value for name, value in policies.items() if value is not None}
     is_for_runs = (
         reading != InputOptions()
@@ -189,7 +172,7 @@ def read_inputs(
             "evaluated already"
         )
         raise InputError(msg)
-    return ComparisonInputs(None, {result.name: [result] for result in results}, {})
+    return ComparisonInputs(None, {result.name: [result] for result in results})
 
 
 _WILDCARDS = "*?["
@@ -235,29 +218,6 @@ def repeat_groups(requests: Sequence[str]) -> dict[str, list[Path]]:
             raise InputError(msg)
         groups[name] = files
     return groups
-
-
-def candidate_files(chosen_from: str | None) -> int | list[Path] | None:
-    """Return the value of ``--chosen-from``: a number, or the run files that it names.
-
-    Args:
-        chosen_from: a number, a pattern of run files or a folder of them.
-
-    Raises:
-        InputError: there is no such file.
-    """
-    if chosen_from is None:
-        return None
-    if chosen_from.isascii() and chosen_from.isdigit():
-        return int(chosen_from)
-    is_pattern = any(character in chosen_from for character in _WILDCARDS)
-    if not is_pattern and not Path(chosen_from).exists():
-        msg = (
-            f"--chosen-from {chosen_from}: a whole number, a pattern of run files or a folder of "
-            "them was expected"
-        )
-        raise InputError(msg)
-    return run_files(_files_of(chosen_from, f"--chosen-from {chosen_from}"))
 
 
 def _files_of(pattern: str, option: str) -> list[Path]:

@@ -40,7 +40,12 @@ def chances_of(comparison: Comparison) -> list[Chance]:
         _repeats(comparison),
         _comparisons(comparison),
         _measures(comparison),
-        _choice(comparison),
+        Chance(
+            "choice",
+            in_p=False,
+            text="systems not chosen by these scores (else other queries)",
+            short=CHOICE_OF_SYSTEMS,
+        ),
         Chance(
             "looks",
             in_p=False,
@@ -59,8 +64,8 @@ def chance_table(comparison: Comparison) -> Table:
     return Table(("chance of", "in p", "what is assumed"), rows)
 
 
-def chance_notes(comparison: Comparison, subject: str = "p") -> Iterator[str]:
-    """Yield what the p-value covers and what not, and the optimism of a choice.
+def chance_note(comparison: Comparison, subject: str = "p") -> str:
+    """Return what the p-value covers and what not, with the noise that would undo a verdict.
 
     Args:
         comparison: the comparison.
@@ -69,8 +74,7 @@ def chance_notes(comparison: Comparison, subject: str = "p") -> Iterator[str]:
     chances = [chance for chance in chances_of(comparison) if chance.short]
     covered = [chance.short for chance in chances if chance.in_p]
     others = [chance.short for chance in chances if not chance.in_p]
-    yield chance_sentence(covered, others, subject) + _noise_text(comparison)
-    yield from _choice_notes(comparison)
+    return chance_sentence(covered, others, subject) + _noise_text(comparison)
 
 
 def chance_sentence(covered: Sequence[str], others: Sequence[str], subject: str = "p") -> str:
@@ -180,20 +184,6 @@ def _measures(comparison: Comparison) -> Chance:
     return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
 
 
-def _choice(comparison: Comparison) -> Chance:
-    """Return the chance of a choice of systems by their scores on the same queries."""
-    choice = comparison.choice
-    if choice is None:
-        return Chance(
-            "choice",
-            in_p=False,
-            text="systems not chosen by these scores (else chosen_from)",
-            short=CHOICE_OF_SYSTEMS,
-        )
-    text = f"the choice from {choice.num_candidates} candidates"
-    return Chance("choice", in_p=True, text=text, short=text)
-
-
 def _noisy_text(comparison: Comparison) -> str:
     """Return " other" if some systems are deterministic; else ""."""
     return " other" if set(comparison.settings.deterministic) & set(comparison.systems) else ""
@@ -216,22 +206,3 @@ def _noise_text(comparison: Comparison) -> str:
     if not weakest.noise_to_undo:
         noise = "Any training noise"
     return f". {noise} would make {which} undecided"
-
-
-def _choice_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield how much too good the mean of the best candidate is, on each measure."""
-    choice = comparison.choice
-    if choice is None or choice.num_candidates == 1:
-        return
-    if not choice.optimism:
-        yield (
-            "the mean of a chosen system is too good on average; by how much is known with the "
-            "results of all candidates"
-        )
-    for measure, optimism in choice.optimism.items():
-        best = choice.best[measure]
-        other = "" if best in comparison.systems else ", which is not compared here"
-        yield (
-            f"{measure}: the best of {choice.num_candidates} candidates is {best}{other}; the mean "
-            f"of the best by these scores is too good by about {optimism:.4f} on average"
-        )

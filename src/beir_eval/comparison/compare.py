@@ -22,11 +22,9 @@ from beir_eval.comparison.sampling import (
     checked_clusters,
     checked_deterministic,
     choose_repeats,
-    number_of_candidates,
-    other_candidates,
 )
 from beir_eval.comparison.to_judge import ComparedRuns
-from beir_eval.core.arrays import exact_sum, is_iterable
+from beir_eval.core.arrays import exact_sum
 from beir_eval.errors import (
     InputError,
     ResultError,
@@ -72,7 +70,6 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     repeats: str | None = None,
     deterministic: Iterable[str] = (),
     clusters: Mapping[str, str] | None = None,
-    chosen_from: int | Mapping[str, SystemResults] | Iterable[EvaluationResult] | None = None,
 ) -> Comparison:
     """Return the comparison of systems by their results on the same queries.
 
@@ -142,11 +139,6 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         clusters: {query_id: label} if queries are related, such as paraphrases of one topic. The
             test and the intervals take whole clusters, and every query needs one. Fewer than six
             clusters give no verdict. Only with test="sign_flip" or "t".
-        chosen_from: if the systems were chosen by their scores on these queries, from how many
-            candidates, or the results of all candidates, those compared among them. It needs a
-            baseline. p is then multiplied by their number ("bonferroni"), or, with results,
-            corrected over all of them like ``correction`` says, and the optimism of the best mean
-            is estimated (``Comparison.choice``).
 
     Returns:
         The means, the difference and verdict of every pair, the scores of every query, and the
@@ -195,12 +187,9 @@ def compare(  # noqa: PLR0913 - one keyword a setting
             f"compared with is baseline={shown(measures)}"
         )
         raise SettingError(msg)
-    candidates = other_candidates(chosen_from, systems, baseline, repeats_by_system)
     settings = _settings(
-        {name: len(many) for name, many in (systems | candidates).items()},
-        num_compared=len(systems),
+        {name: len(many) for name, many in systems.items()},
         repeats=repeats,
-        chosen_from=chosen_from,
         test=test,
         correction=correction,
         interval=interval,
@@ -212,8 +201,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
         deterministic=deterministic,
     )
     labels = checked_clusters(clusters)
-    aligned = align_scores(systems | candidates, measures, on, labels, rel=rel)
-    decisions = Decisions.of_scores(aligned, baseline, settings, tuple(systems))
+    aligned = align_scores(systems, measures, on, labels, rel=rel)
+    decisions = Decisions.of_scores(aligned, baseline, settings)
     has_top = all(results_of[0].top is not None for results_of in systems.values())
     return _comparison_of(
         decisions,
@@ -222,12 +211,10 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     )
 
 
-def _settings(  # noqa: PLR0913 - one keyword a setting
+def _settings(
     counts: Mapping[str, int],
     *,
-    num_compared: int,
     repeats: str | None,
-    chosen_from: object,
     correction: str | None,
     deterministic: Iterable[str],
     test: str,
@@ -236,10 +223,8 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
     """Return the settings of a comparison, with the defaults that depend on the systems.
 
     Args:
-        counts: {system: number of its repeats} of all systems, candidates among them.
-        num_compared: the number of systems that are compared, without other candidates.
+        counts: {system: number of its repeats}.
         repeats: as in ``compare``.
-        chosen_from: likewise.
         correction: likewise.
         deterministic: likewise.
         test: likewise.
@@ -249,22 +234,7 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
         SettingError: a value does not exist, or does not go with the others or with the systems.
     """
     names = checked_deterministic(deterministic, counts)
-    repeats = choose_repeats(repeats, counts, names, num_compared)
-    num_candidates = number_of_candidates(chosen_from, len(counts) - 1, num_compared - 1)
-    if num_candidates is not None and correction == "none":
-        msg = (
-            f"correction={correction!r} does not cover a choice from {num_candidates} candidates; "
-            "choose 'max-t', 'holm' or 'bonferroni', or leave out chosen_from"
-        )
-        raise SettingError(msg)
-    if num_candidates is not None and not is_iterable(chosen_from):
-        if correction not in (None, "bonferroni"):
-            msg = (
-                f"correction={correction!r} needs the results of all candidates as chosen_from; "
-                "their number alone allows 'bonferroni'"
-            )
-            raise SettingError(msg)
-        correction = "bonferroni"
+    repeats = choose_repeats(repeats, counts, names)
     if correction is None:
         flips_queries_only = test == "sign_flip" and repeats == "averaged"
         correction = "max-t" if flips_queries_only else "holm"
@@ -273,7 +243,6 @@ def _settings(  # noqa: PLR0913 - one keyword a setting
         correction=correction,
         repeats=repeats,
         deterministic=names,
-        chosen_from=num_candidates,
         **others,
     )
 
@@ -287,22 +256,20 @@ def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents:
         of_documents: the fields of the comparison that are about documents: ``ties`` and
             ``likeness``.
     """
-    systems = decisions.systems
-    results = {name: aligned.results[name] for name in systems}
+    results = aligned.results
     conventions = (
         sentence
         for repeats in results.values()
         for result in repeats
         for sentence in convention_sentences(result)
     )
-    # Of candidates that are not compared too: their ids may not match either.
-    coverage = coverage_of(aligned.results, aligned.measures)
+    coverage = coverage_of(results, aligned.measures)
     of_results: dict[str, Any] = {
         "results": {name: tuple(repeats) for name, repeats in results.items()},
-        "left_out": {name: n for name, n in aligned.left_out.items() if name in systems},
-        "computed_elsewhere": tuple(name for name in aligned.computed_elsewhere if name in systems),
-        "coverage": tuple(entry for entry in coverage if entry.system in systems),
-        "deepest_rankings": deepest_rankings_of(aligned.results, systems),
+        "left_out": aligned.left_out,
+        "computed_elsewhere": aligned.computed_elsewhere,
+        "coverage": coverage,
+        "deepest_rankings": deepest_rankings_of(results),
         "conventions": (*dict.fromkeys(conventions), *ranked_text_sentences(results)),
     }
     comparison = Comparison(**vars(decisions), **(of_results | of_documents))
@@ -328,7 +295,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     repeats: str | None = None,
     deterministic: Iterable[str] = (),
     clusters: Mapping[str, str] | None = None,
-    chosen_from: int | Mapping[str, RunLike | Sequence[RunLike]] | None = None,
     likeness_k: int | None = _LIKENESS_K,
     **policies: Any,
 ) -> Comparison:
@@ -395,11 +361,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         clusters: {query_id: label} if queries are related, such as paraphrases of one topic. The
             test and the intervals take whole clusters, and every query needs one. Fewer than six
             clusters give no verdict. Only with test="sign_flip" or "t".
-        chosen_from: if the systems were chosen by their scores on these queries, from how many
-            candidates, or the runs of all candidates, those compared among them. It needs a
-            baseline. p is then multiplied by their number ("bonferroni"), or, with runs,
-            corrected over all of them like ``correction`` says, and the optimism of the best mean
-            is estimated (``Comparison.choice``).
         likeness_k: also the ranking similarity of the first k documents of each pair
             (``Comparison.likeness``), a whole number above 0. It is left out for more than 45
             pairs, or more than 100,000 pairs times queries. None leaves it out.
@@ -475,13 +436,13 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         check_count("likeness_k", likeness_k)
     keep_top = policies.pop("keep_top", 0)
     check_count("keep_top", keep_top, least=0)
-    runs_by_system = _runs_of(runs)
-    candidates = other_candidates(chosen_from, runs_by_system, baseline, _runs_of)
+    runs_by_system = {
+        name: [as_run(run) for run in (many if isinstance(many, (list, tuple)) else [many])]
+        for name, many in runs.items()
+    }
     settings = _settings(
-        {name: len(many) for name, many in (runs_by_system | candidates).items()},
-        num_compared=len(runs_by_system),
+        {name: len(many) for name, many in runs_by_system.items()},
         repeats=repeats,
-        chosen_from=chosen_from,
         test=test,
         correction=correction,
         interval=interval,
@@ -502,39 +463,20 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     evaluator = Evaluator(judged, parsed_measures, keep_top=kept, **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
-        for name, repeats in (runs_by_system | candidates).items()
+        for name, repeats in runs_by_system.items()
     }
     aligned = align_scores(results, parsed_measures, on, labels)
-    decisions = Decisions.of_scores(aligned, baseline, settings, tuple(runs_by_system))
-    compared_results = {name: results[name] for name in runs_by_system}
-    settings_of_runs = next(iter(compared_results.values()))[0].settings
+    decisions = Decisions.of_scores(aligned, baseline, settings)
+    settings_of_runs = next(iter(results.values()))[0].settings
     of_documents: dict[str, Any] = {}
     compared = None
     if settings_of_runs is not None and not is_text:
         compared = ComparedRuns(decisions, judgements, runs_by_system, settings_of_runs)
         of_documents["ties"] = tuple(tie_ranges(compared, results))
     if likeness_k is not None:
-        of_documents["likeness"] = likeness_of(decisions, compared_results, int(likeness_k))
+        of_documents["likeness"] = likeness_of(decisions, results, int(likeness_k))
     comparison = _comparison_of(decisions, aligned, **of_documents)
     return comparison if compared is None else with_runs(comparison, compared)
-
-
-def _runs_of(runs: Mapping[str, Any]) -> dict[str, list[Run]]:
-    """Return {name: its runs}, a list even for a single run.
-
-    Raises:
-        ResultError: the argument is no mapping.
-    """
-    if not isinstance(runs, Mapping):
-        msg = (
-            "chosen_from must be the number of candidates or {name: run}, not "
-            f"{type(runs).__name__}"
-        )
-        raise ResultError(msg)
-    return {
-        name: [as_run(run) for run in (many if isinstance(many, (list, tuple)) else [many])]
-        for name, many in runs.items()
-    }
 
 
 def _kept_for(measure: Measure) -> int:

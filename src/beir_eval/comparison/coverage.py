@@ -153,18 +153,15 @@ def ignored_queries(comparison: Comparison) -> Iterator[str]:
         yield f"{number_of(fewest, 'query', 'queries')} of the runs {have} left out"
 
 
-def deepest_rankings_of(
-    results: Mapping[str, Sequence[EvaluationResult]], systems: Sequence[str]
-) -> dict[str, int]:
+def deepest_rankings_of(results: Mapping[str, Sequence[EvaluationResult]]) -> dict[str, int]:
     """Return {system: documents in its longest ranking}, of its repeat with the fewest.
 
     Systems whose documents were not counted are left out.
 
     Args:
         results: {system: its results, one for each repeat}.
-        systems: the systems, some of those.
     """
-    counts = {system: [result.counted for result in results[system]] for system in systems}
+    counts = {system: [result.counted for result in repeats] for system, repeats in results.items()}
     return {
         system: min(counted.deepest_ranking for counted in repeats if counted is not None)
         for system, repeats in counts.items()

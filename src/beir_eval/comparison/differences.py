@@ -203,31 +203,17 @@ class Tests:
         if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
             return max_t_tests(self.flipped, settings.alpha)
         return corrected_tests(
-            self.flipped.means,
-            self.p,
-            self.intervals,
-            self._correction_of_p,
-            settings.alpha,
-            num_tests=self._num_candidates,
+            self.flipped.means, self.p, self.intervals, self._correction_of_p, settings.alpha
         )
 
     def p_corrected_over_queries(self) -> Floats:
         """Return the p over queries alone of all pairs, corrected like p, f8[D]."""
-        if self._num_candidates is not None:
-            return np.minimum(self.p_over_queries * self._num_candidates, 1.0)
         return correct(self.p_over_queries, self._correction_of_p)
 
     @property
     def _correction_of_p(self) -> str:
         """The correction that takes p-values; "none" for a single pair."""
-        is_alone = len(self.p) == 1 and self._num_candidates is None
-        return "none" if is_alone else self.settings.correction
-
-    @property
-    def _num_candidates(self) -> int | None:
-        """From how many candidates the systems were chosen, if p is multiplied by this number."""
-        settings = self.settings
-        return settings.chosen_from if settings.correction == "bonferroni" else None
+        return "none" if len(self.p) == 1 else self.settings.correction
 
 
 def corrected_together(
@@ -362,7 +348,9 @@ def differences_of(
     return [
         difference
         for tests in tests_of(measures, pairs, settings)
-        for difference in with_verdicts(tests, tests.corrected(), corrected_equality_p(tests))
+        for difference in with_verdicts(
+            tests, tests.corrected(), correct(equality_p_of(tests), "holm")
+        )
     ]
 
 
@@ -380,17 +368,6 @@ def equality_p_of(tests: Tests) -> Floats:
     return p if tests.crossed is None else np.maximum(p, tests.crossed.p_equal(margin))
 
 
-def corrected_equality_p(tests: Tests) -> Floats:
-    """Return the p of equality within the margin of every pair, corrected, f8[D].
-
-    It is corrected by Holm; for systems chosen from candidates, it is multiplied by their number.
-    """
-    p, num_candidates = equality_p_of(tests), tests.settings.chosen_from
-    if num_candidates is not None and len(p) < num_candidates:
-        return np.minimum(p * num_candidates, 1.0)
-    return correct(p, "holm")
-
-
 def with_verdicts(
     tests: Tests,
     corrected: CorrectedTests,
@@ -404,8 +381,7 @@ def with_verdicts(
         tests: the tests of the pairs.
         corrected: the corrected tests and their intervals.
         p_equal: the corrected p of equality within the margin, f8[D].
-        num_comparisons: over how many comparisons these are corrected; None for the pairs, or for
-            the candidates that the systems were chosen from.
+        num_comparisons: over how many comparisons these are corrected; None for the pairs.
 
     Raises:
         SettingError: the margin is half of the range of the measure or more, or the draws are too
@@ -413,7 +389,7 @@ def with_verdicts(
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
     if num_comparisons is None:
-        num_comparisons = max(len(tests.p), settings.chosen_from or 1)
+        num_comparisons = len(tests.p)
     check_margin(settings.margin, scores.scale.range)
     if settings.test == "sign_flip":
         signs = sign_vectors_for(
@@ -659,8 +635,6 @@ def _power_note(tests: Tests, power: PowerEstimate, num_comparisons: int) -> str
             note += "to estimate power"
         elif power.smallest_p > settings.alpha:
             note += f"for significance at {settings.alpha:g}"
-        elif settings.chosen_from is not None:
-            note += f"for significance after the choice from {settings.chosen_from} candidates"
         else:
             note += f"for significance after correction for {num_comparisons} comparisons"
     if tests.scores.clusters is None:

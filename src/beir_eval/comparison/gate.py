@@ -217,7 +217,7 @@ def check_floors(
         ComparisonSettings(alpha=alpha),
         result.custom_measures,
         coverage_of(results, tuple(limits)),
-        deepest_rankings_of(results, [result.name]),
+        deepest_rankings_of(results),
         floor_interval=floor_interval,
         allow_missing=allow_missing,
     )
@@ -373,7 +373,7 @@ class _Rules(NamedTuple):
             f"{signed_text(fields['value'])} "
             f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
         )
-        reason = f"{system} vs {baseline}: {size} {evidence}{self._choice_text()}"
+        reason = f"{system} vs {baseline}: {size} {evidence}"
         if fields["outcome"] == "failed":
             named["lost_most"] = _lost_most(scores, query_ids, comparison.results)
         return GateCheck(**named, **fields, reason=reason)
@@ -430,7 +430,7 @@ class _Rules(NamedTuple):
         [tests] = tests_of(
             [scores],
             Pairs([Pair(0, 1)]),
-            replace(settings, alpha=2 * self.alpha, correction="none", chosen_from=None),
+            replace(settings, alpha=2 * self.alpha, correction="none"),
         )
         side = "less" if scores.scale.higher_is_better else "greater"
         if settings.test == "sign_flip":
@@ -539,18 +539,16 @@ class _Rules(NamedTuple):
         )
         outcome = "passed" if test.non_inferior else "failed"
         least = None
-        choice = self.settings.chosen_from
-        corrected = "" if choice is None else f", corrected for {choice} candidates"
         if score_range is None:
             sentence += (
                 "by the t test alone, which overlooks rare large losses: the measure has no "
-                f"bounds{corrected}; level {self.alpha:g})"
+                f"bounds; level {self.alpha:g})"
             )
         else:
-            sentence += f"level {self.alpha:g}{corrected})"
+            sentence += f"level {self.alpha:g})"
             least = smallest_margin(
                 test.num_queries,
-                alpha=test.alpha,
+                alpha=self.alpha,
                 score_range=score_range,
                 weights=scores.units.weights,
             )
@@ -573,7 +571,7 @@ class _Rules(NamedTuple):
             "value": float(scale.gains(test.difference)),
             "low": low,
             "high": high,
-            "confidence": 1 - test.alpha,
+            "confidence": 1 - self.alpha,
             "p": test.p,
             "limit": margin,
             "smallest_margin": least,
@@ -588,21 +586,16 @@ class _Rules(NamedTuple):
             gains: their differences, above 0 for a gain, f8[Q].
         """
         settings, score_range = self.settings, scores.scale.range
-        num_candidates = settings.chosen_from or 1
         if scores.clusters is None and not settings.has_random_repeats:
-            test = non_inferiority(
-                gains,
-                delta=settings.margin,
-                alpha=self.alpha / num_candidates,
-                score_range=score_range,
+            return non_inferiority(
+                gains, delta=settings.margin, alpha=self.alpha, score_range=score_range
             )
-            return replace(test, p=min(1.0, test.p * num_candidates))
         pairs = Pairs([Pair(0, 1)])
-        level = 2 * self.alpha / num_candidates
+        level = 2 * self.alpha
         [tests] = tests_of(
             [scores],
             pairs,
-            replace(settings, test="t", alpha=level, correction="none", chosen_from=None),
+            replace(settings, test="t", alpha=level, correction="none"),
         )
         units = scores.units
         margins = margin_tests(
@@ -617,13 +610,12 @@ class _Rules(NamedTuple):
         if tests.crossed is not None:
             oriented = tests.crossed if scores.scale.higher_is_better else tests.crossed.opposite()
             p = max(p, float(oriented.p_below(-settings.margin)[0]))
-        p = min(1.0, p * num_candidates)
         return NonInferiority(
             difference=float(margins.differences[0]),
             low=low,
             p=p,
             delta=settings.margin,
-            alpha=self.alpha / num_candidates,
+            alpha=self.alpha,
             num_queries=margins.num_queries,
             non_inferior=p <= self.alpha,
             method=margins.method,
@@ -684,10 +676,7 @@ class _Rules(NamedTuple):
             f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
             f"{sample}"
         )
-        verdict = (
-            f"{what} is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
-            f"{self._choice_text()}"
-        )
+        verdict = f"{what} is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
         if not has_spread(low, high):
             interval = f"the same score on all {sample}"
             low, high = -math.inf, math.inf
@@ -713,16 +702,6 @@ class _Rules(NamedTuple):
             f"{depths_text(depths)}. A difference may come from that. Compare rankings of equal "
             f"depth, at a cutoff of at most {min(depths.values()):,}, or check them all the "
             "same with --allow-unequal-depth (allow_unequal_depth=True)"
-        )
-
-    def _choice_text(self) -> str:
-        """Return that the check does not cover a choice of systems, as a sentence; mostly ""."""
-        number = self.settings.chosen_from
-        if number is None or self.non_inferior:
-            return ""
-        return (
-            f". The check is not corrected for the choice from {number} candidates: the mean of a "
-            "chosen system is too good on average"
         )
 
     def _sample_text(self, scores: MeasureScores) -> str:

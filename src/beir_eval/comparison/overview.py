@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.cautions import cautions_on
-from beir_eval.comparison.chance import chance_notes
+from beir_eval.comparison.chance import chance_note
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.judged import (
@@ -171,8 +171,8 @@ def _details(
     # Verdicts are words in these tables, in place of marks; letters are explained below them.
     hidden = {*shown, MARKS_NOTE, letters_note(comparison)}
     # What is shown of "Significance" is not said of p again.
-    of_both = zip(chance_notes(comparison), chance_notes(comparison, "Significance"), strict=True)
-    hidden |= {note for note, of_significance in of_both if of_significance in shown}
+    if chance_note(comparison, "Significance") in shown:
+        hidden.add(chance_note(comparison))
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 
@@ -243,7 +243,7 @@ def _ranked_sentences(
         (3, _interval_sentences(comparison)),
         (3, _power_sentences(comparison)),
         (7, [] if has_shares else judged_sentences(comparison)),
-        (0, chance_notes(comparison, "p" if shows_all_pairs(comparison) else "Significance")),
+        (0, [chance_note(comparison, "p" if shows_all_pairs(comparison) else "Significance")]),
     ]
     for importance, texts in parts:
         for text in texts:
@@ -395,7 +395,7 @@ def _interval_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield whether p and intervals are corrected, and whether intervals belong to the test."""
     settings, number = comparison.settings, comparison.num_comparisons
     each = " on each measure" if len(comparison.measures) > 1 else ""
-    if number > 1 and settings.chosen_from is None:
+    if number > 1:
         if settings.correction == "none":
             yield f"p is not corrected for {number} comparisons{each}"
         else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.errors import SettingError, check_choice, check_count, warn_caller
+from beir_eval.errors import SettingError, check_choice, warn_caller
 from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
@@ -149,8 +149,6 @@ class ComparisonSettings:
             queries and repeats) or "paired" (the same, and repeat i of one system belongs to
             repeat i of the other).
         deterministic: the systems whose repeats would all be equal.
-        chosen_from: from how many candidates the systems were chosen by their scores on these
-            queries; None if they were not.
 
     Raises:
         SettingError: a value that does not exist, or values that do not go together.
@@ -193,7 +191,6 @@ class ComparisonSettings:
     rng: int = 0
     repeats: str = "averaged"
     deterministic: tuple[str, ...] = ()
-    chosen_from: int | None = None
 
     def __post_init__(self) -> None:
         """Check every value, and convert numpy's numbers to Python's, which JSON needs."""
@@ -211,10 +208,8 @@ class ComparisonSettings:
             )
             raise SettingError(msg)
         self._check_repeats()
-        if self.chosen_from is not None:
-            check_count("chosen_from", self.chosen_from)
         object.__setattr__(self, "deterministic", tuple(self.deterministic))
-        store_plain_numbers(self, ("alpha", "margin"), ("draws", "rng", "chosen_from"))
+        store_plain_numbers(self, ("alpha", "margin"), ("draws", "rng"))
 
     @property
     def has_random_repeats(self) -> bool:
@@ -472,24 +467,6 @@ class CommonQueries(BaseModel):
 
     num_queries: int
     differences: tuple[Difference, ...]
-
-
-class Choice(BaseModel):
-    """That systems were chosen from candidates by their scores on the queries of a comparison.
-
-    Attributes:
-        num_candidates: the number of candidates.
-        optimism: {measure: how much the mean of the best candidate is too high on average}, in the
-            unit of the measure (too low if lower is better); empty if the results of the candidates
-            are not known.
-        best: {measure: the candidate with the best mean}; empty likewise.
-    """
-
-    model_config = FROZEN
-
-    num_candidates: int
-    optimism: dict[str, float]
-    best: dict[str, str]
 
 
 class DocumentToJudge(BaseModel):

@@ -25,7 +25,6 @@ from beir_eval.comparison.index import Index
 from beir_eval.comparison.likeness import LIKENESS_ROWS, Likeness, likeness_notes
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.records import (
-    Choice,
     CommonQueries,
     ComparisonSettings,
     Difference,
@@ -118,8 +117,6 @@ class Comparison(Shown, Saved):
         conventions: what the evaluations followed of BEIR's conventions for a data set without
             being asked, and what has ranks if it is not documents, in sentences; mostly empty.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]
-        choice: the number of candidates that the systems were chosen from by their scores on these
-            queries, and the optimism of the best mean; None if they were not chosen.
         gate: the checks of the gate that ``beir-eval compare --gate`` made; else empty, since
             ``check_gate`` returns the checks.
 
@@ -157,7 +154,6 @@ class Comparison(Shown, Saved):
     on_common_queries: CommonQueries | None = None
     conventions: tuple[str, ...] = ()
     clusters: tuple[str, ...] | None = None
-    choice: Choice | None = None
     gate: tuple[GateCheck, ...] = ()
     #: The runs; None if they are not known.
     _runs: ComparedRuns | None = PrivateAttr(None)
@@ -172,11 +168,6 @@ class Comparison(Shown, Saved):
             raise ValueError(msg)
         if self.clusters is not None and len(self.clusters) != len(self.query_ids):
             msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
-            raise ValueError(msg)
-        number = None if self.choice is None else self.choice.num_candidates
-        if number != self.settings.chosen_from:
-            stated = self.settings.chosen_from
-            msg = f"choice: {number} candidates, but settings.chosen_from is {stated}"
             raise ValueError(msg)
         return self
 
@@ -216,8 +207,6 @@ class Comparison(Shown, Saved):
     @property
     def num_comparisons(self) -> int:
         """The number of comparisons of each measure, which are corrected together."""
-        if self.settings.chosen_from is not None:
-            return self.settings.chosen_from
         num_systems = len(self.systems)
         return num_systems * (num_systems - 1) // 2 if self.baseline is None else num_systems - 1
 

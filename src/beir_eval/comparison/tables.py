@@ -333,8 +333,6 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
         f"Means over {queries_sample_text(comparison)}{clusters}, best in bold. {marks} "
         f"{test[:1].upper()}{test[1:]}{correction}, level {settings.alpha:g}."
     )
-    if settings.chosen_from is not None:
-        caption += f" Corrected for the choice from {settings.chosen_from} candidates."
     if len(comparison.measures) > 1:
         caption += f" Not corrected for looking at {len(comparison.measures)} measures."
     for system, repeats in {mean.system: mean.repeats for mean in comparison.means}.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import chance_notes, queries_sample_text
+from beir_eval.comparison.chance import chance_note, queries_sample_text
 from beir_eval.display.tables import score_text
 from beir_eval.significance import PAIRED_TESTS
 
@@ -353,7 +353,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
         f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
     )
     yield from interval_notes(settings, num_comparisons)
-    yield from chance_notes(comparison)
+    yield chance_note(comparison)
     yield letters_note(comparison) if comparison.baseline is None else MARKS_NOTE
     yield from common_notes(comparison)
     yield from further_notes(comparison)

@@ -19,7 +19,7 @@ always first − second. No test returns a p-value of 0. The default is ``rng=0`
   the intervals.
 - Systems with repeats, such as trainings with several seeds: ``crossed_tests`` is over queries and
   repeats.
-- A ranking of systems: ``selection_bias`` has intervals of ranks, and the bias of the best system.
+- A ranking of systems: ``stratified.resampled_ranks`` has intervals of ranks.
 
 Sign flips and max-T draw 100,000 sign vectors, or 20,000 for more than 1,000 queries
 (``draws=None``). All sign vectors are used instead if those of the queries that differ are not
@@ -33,7 +33,7 @@ Modules: ``paired_tests``, ``equivalence``, ``bounded_mean`` (Gaffke's bound for
 ``sign_flip`` with its ``randomisation`` (one pass for p, max-T and intervals) and
 ``sign_vectors``, ``multiple_comparisons`` (max-T), ``interaction`` (slices),
 ``corrections`` (and the levels at which they test), ``effect_sizes``,
-``bootstrap``, ``stratified``, ``selection_bias``, ``repeats`` (tests over queries and repeats),
+``bootstrap``, ``stratified`` (data sets, and ranks), ``repeats`` (tests over queries and repeats),
 ``power``, ``distributions`` (tails and quantiles), and ``validation`` (checks of arguments).
 ``PAIRED_TESTS`` lists the tests that ``compare`` offers, with the interval that belongs to
 each: a new test needs a function and a row there.

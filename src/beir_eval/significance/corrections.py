@@ -153,14 +153,12 @@ class CorrectedTests:
         ]
 
 
-def corrected_tests(  # noqa: PLR0913 - one argument per setting
+def corrected_tests(
     means: Floats,
     p: Floats,
     intervals: Callable[[Floats], tuple[Floats, Floats]],
     method: str,
     alpha: float,
-    *,
-    num_tests: int | None = None,
 ) -> CorrectedTests:
     """Return tests corrected by a method of ``correct``, with intervals that agree with them.
 
@@ -173,17 +171,11 @@ def corrected_tests(  # noqa: PLR0913 - one argument per setting
             interval excludes 0 exactly if its p is at most its level.
         method: the correction, as in ``correct``.
         alpha: the level of the whole family.
-        num_tests: the number of tests of the family, if not all are at hand; Bonferroni's method
-            only.
     """
-    if num_tests is None:
-        levels, p_corrected = tested_levels(p, method, alpha), correct(p, method)
-    else:
-        levels = np.full(len(p), alpha / num_tests)
-        p_corrected = np.minimum(p * num_tests, 1.0)
+    levels = tested_levels(p, method, alpha)
     return CorrectedTests.agreeing(
         means,
-        p_corrected,
+        correct(p, method),
         is_at_most(p, levels) & (means != 0),
         *intervals(levels),
         levels,

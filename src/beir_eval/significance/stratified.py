@@ -1,4 +1,4 @@
-"""Averages over strata, such as data sets: scores for tests within strata, and the bootstrap."""
+"""Averages over strata, such as data sets: scores for tests, the bootstrap, and ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from beir_eval.significance.validation import (
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Ints
 
 #: Fewer units than this are not resampled: they say too little about other units.
 FEWEST_UNITS = 5
@@ -182,6 +182,52 @@ def stratified_bootstrap(
         _scaled(centred, unit_numbers),
         hierarchical,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """The bootstrapped ranks of R rows. Rank 1 is the best; rows that tie share the better rank.
+
+    Attributes:
+        low, high: the ends of the interval of each row's rank, i8[R] each.
+        first: the share of resamples in which each row has rank 1, f8[R]. It is not the
+            probability that the row is truly the best.
+    """
+
+    low: Ints
+    high: Ints
+    first: Floats
+
+
+def resampled_ranks(resampled: Any, *, confidence: float = 0.95) -> Ranks:
+    """Return intervals of the ranks of rows from resampled means; a higher mean is better.
+
+    Formula: rank = 1 + ``#{rows with a higher mean}`` in each resample. The ends are the smallest
+    ranks that at least a share (1 − confidence)/2, or (1 + confidence)/2, of the resamples do not
+    exceed. Means that differ by no more than 1e-12 of the largest absolute mean tie.
+
+    Args:
+        resampled: the means of R rows in B resamples, f8[R, B], as in
+            ``StratifiedBootstrap.resampled``.
+        confidence: the share of the resamples that the interval is to contain.
+
+    Source: Goldstein and Spiegelhalter, League tables and their limitations, J. Royal Statistical
+    Society A 159(3), 1996.
+
+    Raises:
+        InputError: the means are not finite numbers, are not two-dimensional, or are of fewer than
+            two resamples.
+        SettingError: confidence is not between 0 and 1.
+
+    >>> resampled_ranks([[0.5, 0.5, 0.5, 0.5], [0.4, 0.4, 0.4, 0.6]], confidence=0.8).first.tolist()
+    [0.75, 0.25]
+    """
+    values = as_scores(resampled, 2, "the resampled means")
+    levels = interval_levels(confidence)
+    tolerance = TOLERANCE * float(np.abs(values).max())
+    ranks = np.stack([1 + np.count_nonzero(values > row + tolerance, axis=0) for row in values])
+    low, high = np.quantile(ranks, levels, axis=1, method="inverted_cdf").astype(np.int64)
+    return Ranks(low, high, (ranks == 1).mean(axis=1))
 
 
 def _check_strata(strata: Sequence[Any]) -> list[Floats]:

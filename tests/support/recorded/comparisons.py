@@ -31,7 +31,6 @@ from beir_eval.significance.power import (
     paired_t_power,
     queries_needed,
 )
-from beir_eval.significance.selection_bias import best_of_many
 from beir_eval.significance.sign_flip import sign_flip_pairs
 from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from recorded.digest import digest_of
@@ -168,7 +167,6 @@ def _statistics(results):
         "significance.max_t_pairs": partial(max_t_pairs, dl19),
         "significance.standardised_effect": partial(standardised_effect, first, second),
         "significance.equivalence": partial(equivalence, first, second, delta=0.05),
-        "significance.best_of_many": partial(best_of_many, dl19),
         "significance.stratified_bootstrap": partial(stratified_bootstrap, pair),
         "significance.balanced": partial(balanced, pair),
         "significance.power": partial(paired_t_power, 0.05, 0.2, 43),

@@ -28,7 +28,6 @@ from beir_eval.display.tables import score_text
 from beir_eval.significance import paired_t
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.power import minimum_detectable_difference
-from beir_eval.significance.selection_bias import best_of_many
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.sign_vectors import SignVectors
 from beir_eval.significance.validation import TOLERANCE, check_draws_suffice
@@ -38,11 +37,10 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.checkpoints.result import Step
-    from beir_eval.comparison.records import Difference
+    from beir_eval.comparison.records import Difference, SystemMean
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
-    from beir_eval.significance.selection_bias import BestOfMany
 
 #: With fewer queries that differ, the spread of the differences is not known well enough.
 _FEWEST_DIFFERING = 10
@@ -64,9 +62,9 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     r"""Return the scores of a training run over its steps, the best step, and where it settled.
 
     Each checkpoint is compared with the one before it: two-sided sign flips, corrected by max-T
-    over these pairs. In addition, the result names for each measure the best step, how much the
-    mean of the best of many is too high (``best_of_many``), and the first step that no later step
-    beats significantly.
+    over these pairs. In addition, the result names for each measure the best step, and the first
+    step that no later step beats significantly. The best of many is best partly by chance: compare
+    it with another system on queries that did not choose it.
 
     Each later step is tested against that one by one-sided sign flips, corrected by Holm over the
     later steps. Steps are tested from the first to the last until one is not beaten. The order is
@@ -101,7 +99,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
             otherwise.
         draws: the number of random sign vectors; None: 100,000, or 20,000 for more than 1,000
             queries. If a pair has no more than this, up to their opposites, all of them are used.
-        rng: the seed of sign vectors and bootstrap resamples, a whole number from 0.
+        rng: the seed of sign vectors, a whole number from 0.
 
     Raises:
         SettingError: a name without a step, two names with the same step, ``steps`` that lack a
@@ -145,10 +143,20 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     outcomes: list[Outcome] = []
     for measure_scores in joined.by_measure:
         scores = _sort_systems(measure_scores, order).where_defined()
-        best = best_of_many(scores.scale.gains(scores.scores), rng=rng)
-        points += _curve_points(checkpoints, scores, best, settings)
+        means = means_of(scores, settings)
+        points += [
+            CurvePoint(
+                measure=mean.measure,
+                step=checkpoint.step,
+                name=checkpoint.name,
+                mean=mean.mean,
+                low=mean.low,
+                high=mean.high,
+            )
+            for checkpoint, mean in zip(checkpoints, means, strict=True)
+        ]
         changes += differences_of([scores], pairs, settings)
-        outcomes.append(_outcome(checkpoints, scores, best, settings))
+        outcomes.append(_outcome(checkpoints, scores, means, settings))
     coverage = coverage_of(joined.results, joined.measures)
     warn_of_content(coverage)
     return CheckpointCurve(
@@ -177,44 +185,21 @@ def _sort_systems(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
     return scores._replace(systems=systems, repeats=list(means[:, None]), scores=means)
 
 
-def _curve_points(
-    checkpoints: Sequence[Checkpoint],
-    scores: MeasureScores,
-    best: BestOfMany,
-    settings: ComparisonSettings,
-) -> list[CurvePoint]:
-    """Return the point of every checkpoint on one measure; both are in the order of the steps."""
-    means = means_of(scores, settings)
-    return [
-        CurvePoint(
-            measure=mean.measure,
-            step=checkpoint.step,
-            name=checkpoint.name,
-            mean=mean.mean,
-            low=mean.low,
-            high=mean.high,
-            highest_in_resamples=share,
-        )
-        for checkpoint, mean, share in zip(
-            checkpoints, means, best.highest_in_resamples.tolist(), strict=True
-        )
-    ]
-
-
 def _outcome(
     checkpoints: Sequence[Checkpoint],
     scores: MeasureScores,
-    best: BestOfMany,
+    means: Sequence[SystemMean],
     settings: ComparisonSettings,
 ) -> Outcome:
     """Return the best step, and the first that no later one beats, on one measure."""
+    gains = scores.scale.gains(np.array([mean.mean for mean in means]))
+    best = int(np.argmax(gains))
     settling = find_settling(scores.scale.gains(scores.scores), settings)
     unbeaten = checkpoints[settling.unbeaten]
     return Outcome(
         measure=scores.measure,
-        best=checkpoints[best.best],
-        score=scores.scale.gains(best.score),
-        bias=best.bias,
+        best=checkpoints[best],
+        score=means[best].mean,
         unbeaten=unbeaten,
         p_unbeaten=settling.p,
         detectable=settling.detectable,

@@ -40,9 +40,6 @@ _CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/los
 #: The power with which a later gain of the margin must be detected before a run is settled.
 POWER = 0.8
 
-#: The smallest bias that is printed as a number.
-_SMALLEST_BIAS = 0.0001
-
 #: A training step; one that is read from a name is an int if it is whole.
 Step = int | float
 
@@ -64,10 +61,6 @@ class CurvePoint(BaseModel):
         step, name: the checkpoint.
         mean: the mean score over the queries compared.
         low, high: the t interval of the mean, at confidence 1 − alpha.
-        highest_in_resamples: the share of bootstrap resamples of the queries in which this
-            checkpoint has the highest mean or ties with it. It is not the probability that the
-            checkpoint is truly the best, which is far lower if the checkpoints are alike, and
-            higher if this one is clearly better.
     """
 
     model_config = FROZEN
@@ -78,7 +71,6 @@ class CurvePoint(BaseModel):
     mean: float
     low: float
     high: float
-    highest_in_resamples: float
 
 
 class Outcome(BaseModel):
@@ -88,9 +80,6 @@ class Outcome(BaseModel):
         measure: the canonical name of the measure.
         best: the checkpoint with the best mean, the first of those that tie.
         score: the mean of ``best``.
-        bias: how much the mean of the best of so many checkpoints is too high on average because it
-            was chosen on the same queries, in the unit of the measure; >= 0. An estimate from
-            random partitions of the queries (``best_of_many``).
         unbeaten: the first checkpoint that no later one beats significantly.
         p_unbeaten: the smallest corrected p of the tests whether a later checkpoint is better than
             ``unbeaten``; None if it is the last checkpoint.
@@ -109,7 +98,6 @@ class Outcome(BaseModel):
     measure: str
     best: Checkpoint
     score: float
-    bias: float
     unbeaten: Checkpoint
     p_unbeaten: float | None
     detectable: float | None
@@ -129,8 +117,8 @@ class CheckpointCurve(Shown, Saved):
         points: the score of every checkpoint on every measure.
         changes: the difference between every checkpoint and the one before it, on every measure,
             with evidence and verdict.
-        outcomes: for each measure the best step, its bias, and the first step that no later one
-            beats significantly. [M]
+        outcomes: for each measure the best step, and the first step that no later one beats
+            significantly. [M]
         settings: how the verdicts were reached.
         left_out: {name: number of queries that this checkpoint has and others lack}; such queries
             are not compared.
@@ -258,21 +246,21 @@ class CheckpointCurve(Shown, Saved):
         return with_warning_column(records_csv(self.points), self.coverage, systems)
 
     def _sentences(self) -> Iterator[str]:
-        """Yield what is left out, and of each measure the best step and if improvement ended."""
+        """Yield what is left out, the best steps, if improvement ended, and what the best are."""
         if names := self.without_step:
             are = "has no step in its name and is" if len(names) == 1 else "have no step and are"
             yield f"{first_few(names)} {are} left out of the curve"
         for outcome in self.outcomes:
-            yield self._best_sentence(outcome)
+            measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
+            best = "highest" if outcome.higher_is_better else "lowest"
+            yield (
+                f"{measure}: step {_step_and_name(outcome.best)} has the {best} mean, "
+                f"{score_text(outcome.score)}"
+            )
             yield _settled_sentence(outcome, self.settings.margin)
-
-    def _best_sentence(self, outcome: Outcome) -> str:
-        measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
-        best = "highest" if outcome.higher_is_better else "lowest"
-        return (
-            f"{measure}: step {_step_and_name(outcome.best)} has the {best} mean, "
-            f"{score_text(outcome.score)}. As the best of {len(self.checkpoints)}, this mean is "
-            f"optimistic by {_bias_text(outcome.bias)}: report it on other queries"
+        yield (
+            f"The best of {len(self.checkpoints)} steps is best partly by chance: compare it on "
+            "queries that did not choose it"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -357,13 +345,6 @@ def _settled_sentence(outcome: Outcome, margin: float) -> str:
         f"(one-sided t tests), and a true gain of {margin:g} would be detected in about "
         f"{POWER:.0%} of cases or more"
     )
-
-
-def _bias_text(bias: float) -> str:
-    """Return the bias as text; an estimate of 0 does not show that there is no bias."""
-    if bias < _SMALLEST_BIAS:
-        return f"less than {_SMALLEST_BIAS:g}"
-    return f"about {score_text(bias)}"
 
 
 def _step_and_name(checkpoint: Checkpoint) -> str:
