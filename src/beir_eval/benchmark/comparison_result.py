@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from pydantic import BaseModel
 
 from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.charts import forest_row
+from beir_eval.comparison.charts import forest_row, greatest_of
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.headlines import common_queries_text, headline_of
-from beir_eval.comparison.index import Index
+from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.records import (
     ComparisonSettings,
     Direction,
@@ -21,7 +21,6 @@ from beir_eval.comparison.records import (
     reversed_fields,
 )
 from beir_eval.comparison.tables import marked_cell, mean_cell
-from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
     mean_interval_text,
@@ -36,7 +35,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
-from beir_eval.display.tables import Cell, Table, latex_table, records_csv, score_text
+from beir_eval.display.tables import Cell, Table, latex_table, record_rows, score_text
 from beir_eval.errors import check_flag
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -264,6 +263,8 @@ class AcrossDatasets(Shown, Saved):
     queries_left_out: dict[str, int]
     custom_scale: Annotated[ScoreScale, require_all_fields(ScoreScale)] | None = None
     computed_elsewhere: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
+    on_common_queries: CommonAverages | None = None
 
     @property
     def _num_queries(self) -> int:
@@ -274,9 +275,6 @@ class AcrossDatasets(Shown, Saved):
     def _custom_measures(self) -> dict[str, ScoreScale]:
         """{name: scale} of the measure if it is a custom one, else {}."""
         return {} if self.custom_scale is None else {self.measure: self.custom_scale}
-
-    coverage: tuple[SystemCoverage, ...] = ()
-    on_common_queries: CommonAverages | None = None
 
     def _check_loaded(self) -> None:
         """Raise ValueError unless systems, measure and data sets have possible names."""
@@ -416,13 +414,16 @@ class AcrossDatasets(Shown, Saved):
 
     def _verdict_line(self, difference: AverageDifference) -> str:
         """Return the verdict on a difference, with its p-value, as a sentence."""
-        corrected = "corrected " if len(self.differences) > 1 else ""
+        num_pairs = len(self.differences)
+        corrected = "corrected " if num_pairs > 1 else ""
         evidence = (
             f"{corrected}p {p_text(difference.p_corrected)}; better on {difference.better} of "
             f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
             f"worse on {difference.worse} ({difference.significantly_worse})"
         )
-        ends = f"{self._interval_label()}: {interval_text(difference.low, difference.high)}"
+        interval = f"{percent_text(1 - self.settings.alpha)} interval"
+        interval += f" for {num_pairs} comparisons" if num_pairs > 1 else ""
+        ends = f"{interval}: {interval_text(difference.low, difference.high)}"
         if not difference.low and not difference.high:
             ends = "no interval: no data set differs"
         where = " on these data sets" if self._has_fixed_datasets else ""
@@ -472,11 +473,6 @@ class AcrossDatasets(Shown, Saved):
         scale = scale_of(self.measure, self._custom_measures)
         return measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
 
-    def _interval_label(self) -> str:
-        """Return the kind of the intervals of differences, in words."""
-        percent, num_pairs = percent_text(1 - self.settings.alpha), len(self.differences)
-        return f"{percent} interval" + (f" for {num_pairs} comparisons" if num_pairs > 1 else "")
-
     def datasets_table(self) -> Table:
         """Return a table of means, data sets × systems, with marks of significance."""
         *means, _ = self._means_table().transposed(self.measure).rows
@@ -494,12 +490,11 @@ class AcrossDatasets(Shown, Saved):
             most: how many differences to draw at most, the largest in absolute value; None draws
                 all.
         """
-        greatest = sorted(self.differences, key=lambda pair: -abs(pair.difference))[:most]
-        is_cut = len(greatest) < len(self.differences)
         rows = [
             forest_row(pair, None if self.baseline is None else pair.system)
-            for pair in (greatest if is_cut else self.differences)
+            for pair in greatest_of(self.differences, most)
         ]
+        is_cut = len(rows) < len(self.differences)
         against = f" to {self.baseline}" if self.baseline is not None else ""
         simultaneous = "simultaneous " if len(self.differences) > 1 else ""
         cut = f", the {len(rows)} greatest of {len(self.differences)}" if is_cut else ""
@@ -570,7 +565,7 @@ class AcrossDatasets(Shown, Saved):
         The last column, "warning", holds the warnings on the two systems; it is mostly empty.
         """
         return with_warning_column(
-            records_csv(self.differences),
+            record_rows(self.differences),
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
         )

@@ -113,14 +113,10 @@ def shared_datasets(
     left_out = {name: lacking for name, lacking in systems_without.items() if lacking}
     shared = [name for name in names if name not in left_out]
     if left_out and on == "error":
-        missing = {
-            system: [name for name, lacking in left_out.items() if system in lacking]
-            for system in systems
-        }
         gaps = "; ".join(
-            f"{system}: {first_few(missing_names)}"
-            for system, missing_names in missing.items()
-            if missing_names
+            f"{system}: {first_few(missing)}"
+            for system in systems
+            if (missing := [name for name, lacking in left_out.items() if system in lacking])
         )
         msg = (
             f"not every system has every data set. Without a result are {gaps}. Evaluate them, or "

@@ -5,12 +5,11 @@ Inside:
 - ``compare``: the functions ``compare`` (takes results) and ``compare_runs`` (takes runs), which
   return a ``Comparison``.
 - ``alignment``: the scores of all systems on the queries that they share.
-- ``sampling``: what is a sample (queries or clusters, repeats, chosen systems); ``chance``: what
-  the p-value covers.
+- ``sampling``: what is a sample (queries or clusters, repeats); ``chance``: what the p-value
+  covers.
 - ``differences``: tests, intervals and verdicts for every pair of systems.
 - ``result``: the class ``Comparison``, with its ``records``, ``tables``, ``headlines``,
   ``verdict_sentences``, ``overview`` (all of it in brief) and ``charts``.
-- ``validation``: checks of comparisons that were loaded from files.
 - ``coverage``: the warnings on missing queries and on ids that do not match; ``cautions`` on what
   else makes systems hard to compare.
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.judged import counts_unjudged, judged_cautions
 from beir_eval.display.tables import score_text
 from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
@@ -36,7 +36,8 @@ def cautions_on(comparison: Comparison) -> list[str]:
     # Rankings without their unjudged documents are shorter too; so are the first few of a ranking,
     # which may all be judged.
     only_judged = list(_only_judged(comparison))
-    depths = [*_unequal_depths(comparison), *only_judged]
+    unequal = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
+    depths = [*filter(None, [unequal]), *only_judged]
     if not only_judged:
         depths += [*_unreached_cutoffs(comparison), *_depth_cautions(comparison)]
     # Of deeper rankings a smaller share is judged, whatever their quality.
@@ -96,7 +97,7 @@ def _undefined_scores(comparison: Comparison) -> Iterator[str]:
         if named:
             yield (
                 f"{measure} is undefined for some of the {len(comparison.query_ids):,} queries "
-                f"({_listed(named)}), and these are left out of all systems"
+                f"({some_of(named)}), and these are left out of all systems"
             )
 
 
@@ -115,7 +116,7 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
     if single and others:
         has = "has one run" if len(single) == 1 else "have one run each"
         yield (
-            f"{_listed(single)} {has}, so the repeats of {_listed(others)} are averaged and the "
+            f"{some_of(single)} {has}, so the repeats of {some_of(others)} are averaged and the "
             "verdicts do not cover their noise. If further runs would be the same, name the system "
             "with deterministic="
         )
@@ -135,7 +136,7 @@ def _equal_repeats(comparison: Comparison) -> Iterator[str]:
     ]
     if equal:
         yield (
-            f"all repeats of {_listed(equal)} have the same scores on every query, so they show no "
+            f"all repeats of {some_of(equal)} have the same scores on every query, so they show no "
             "noise: were they made with one seed? If repeats cannot differ, name the system with "
             "deterministic="
         )
@@ -157,18 +158,11 @@ def _only_judged(comparison: Comparison) -> Iterator[str]:
     lowest = min(shares, key=lambda system: shares[system], default="")
     if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
         yield (
-            f"every document of {_listed(judged)} is judged, and {shares[lowest]:.0%} of those of "
+            f"every document of {some_of(judged)} is judged, and {shares[lowest]:.0%} of those of "
             f"{lowest}: unjudged documents were removed, or this ranking is what was judged. They "
             "count as not relevant, so rankings without any have an advantage. Leave them out of "
             f"all systems, with {measure(judged_only=True)}"
         )
-
-
-def _unequal_depths(comparison: Comparison) -> Iterator[str]:
-    """Yield a sentence on systems of different depths, and the measures that compare these."""
-    text = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
-    if text:
-        yield text
 
 
 def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:
@@ -216,7 +210,7 @@ def _depth_cautions(comparison: Comparison) -> Iterator[str]:
         ]
         if measures and shallow:
             yield (
-                f"documents in the top {cutoff}, mean over queries: {_listed(shallow)}, but "
+                f"documents in the top {cutoff}, mean over queries: {some_of(shallow)}, but "
                 f"{deepest} {_depth_text(mean_depths[deepest])}. {', '.join(measures)} "
                 f"{'counts' if len(measures) == 1 else 'count'} what is not retrieved as not "
                 "relevant: compare rankings of equal depth, or a smaller cutoff"
@@ -242,9 +236,4 @@ def _tie_cautions(comparison: Comparison) -> Iterator[str]:
     ]
     measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
     if wide:
-        yield f"Ties: depending on how they are broken, {_listed(wide)}{measure}"
-
-
-def _listed(parts: list[str]) -> str:
-    """Return the first parts as a list in a sentence."""
-    return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"
+        yield f"Ties: depending on how they are broken, {some_of(wide)}{measure}"

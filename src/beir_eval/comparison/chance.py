@@ -145,10 +145,11 @@ def _repeats(comparison: Comparison) -> Chance:
         low, high = min(counts.values()), max(counts.values())
         number = f"{low}" if low == high else f"{low} to {high}"
         kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
+        other = " other" if len(noisy) < len(comparison.systems) else ""
         return Chance(
             "repeats",
             in_p=True,
-            text=f"a sample of {number} {kind} of each{_noisy_text(comparison)} system",
+            text=f"a sample of {number} {kind} of each{other} system",
             short=f"{number} {kind}",
         )
     if max(counts.values(), default=1) > 1:
@@ -182,11 +183,6 @@ def _measures(comparison: Comparison) -> Chance:
         return Chance("measures", in_p=True, text="one measure")
     text = f"{number} measures, not corrected: one of them decides"
     return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
-
-
-def _noisy_text(comparison: Comparison) -> str:
-    """Return " other" if some systems are deterministic; else ""."""
-    return " other" if set(comparison.settings.deterministic) & set(comparison.systems) else ""
 
 
 def _noise_text(comparison: Comparison) -> str:

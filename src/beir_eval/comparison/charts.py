@@ -36,12 +36,10 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
     differences = [
         difference for difference in comparison.differences if difference.measure == measure
     ]
-    greatest = sorted(differences, key=lambda difference: -abs(difference.difference))[:most]
-    shown = differences if len(greatest) == len(differences) else greatest
     baseline = comparison.baseline
     rows = [
         forest_row(difference, None if baseline is None else difference.system)
-        for difference in shown
+        for difference in greatest_of(differences, most)
     ]
     title = f"difference of {measure}"
     if baseline is not None:
@@ -119,6 +117,15 @@ def _describe(figure: Figure, addition: str) -> None:
 
 def _pair_label(difference: PairDifference) -> str:
     return f"{difference.system} − {difference.against}"
+
+
+def greatest_of(
+    differences: Sequence[PairDifference], most: int | None
+) -> Sequence[PairDifference]:
+    """Return at most so many differences, the largest in absolute value first; all as they are."""
+    if most is None or len(differences) <= most:
+        return differences
+    return sorted(differences, key=lambda difference: -abs(difference.difference))[:most]
 
 
 def forest_row(difference: PairDifference, label: str | None = None) -> dict[str, Any]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
-    from beir_eval.measures import Measure, MeasureLike
+    from beir_eval.measures import MeasureLike
 
 #: How many top documents of each ranking are compared by default (``Likeness``).
 _LIKENESS_K = 10
@@ -458,8 +458,12 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     if is_text:  # what is no gold is not unjudged, and chunks of two chunkers are never the same
         likeness_k = None
     judged = JudgedFolder(judgements, conventions_of(qrels))
-    for_measures = [] if is_text else map(_kept_for, parsed_measures)
-    kept = max([likeness_k or 0, keep_top, *for_measures])
+    kept = max(likeness_k or 0, keep_top)
+    if not is_text:
+        tops = [
+            min(measure.cutoff or _TOP_WITHOUT_CUTOFF, _LONGEST_TOP) for measure in parsed_measures
+        ]
+        kept = max(kept, *tops)
     evaluator = Evaluator(judged, parsed_measures, keep_top=kept, **policies)
     results = {
         name: [_evaluate_run(evaluator, run, name) for run in repeats]
@@ -477,11 +481,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         of_documents["likeness"] = likeness_of(decisions, results, int(likeness_k))
     comparison = _comparison_of(decisions, aligned, **of_documents)
     return comparison if compared is None else with_runs(comparison, compared)
-
-
-def _kept_for(measure: Measure) -> int:
-    """Return how many top documents the results keep for a measure."""
-    return min(measure.cutoff or _TOP_WITHOUT_CUTOFF, _LONGEST_TOP)
 
 
 def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:

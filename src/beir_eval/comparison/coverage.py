@@ -267,32 +267,24 @@ def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> 
 
 
 def with_warning_column(
-    csv: str,
+    rows: Sequence[Sequence[object]],
     coverage: Sequence[SystemCoverage],
     systems_of_rows: Iterable[Collection[str]],
     cautions: Sequence[str] = (),
 ) -> str:
-    """Return CSV with a last column "warning", which is empty in rows without a warning.
+    """Return rows as CSV with a last column "warning", which is mostly empty.
 
     Args:
-        csv: the text of the file, the header first.
+        rows: the rows, the header first.
         coverage: the coverage of the comparison.
-        systems_of_rows: the systems that each row is about. [R]
+        systems_of_rows: the systems that each further row is about. [R]
         cautions: a further sentence for each row, mostly ""; empty for none. [R]
     """
-    header, *rows = _csv_rows(csv)
+    header, *others = rows
     marked = [
         [*row, " | ".join(filter(None, [*warnings_of(coverage, systems), caution]))]
         for row, systems, caution in zip(
-            rows, systems_of_rows, cautions or [""] * len(rows), strict=True
+            others, systems_of_rows, cautions or [""] * len(others), strict=True
         )
     ]
     return csv_text([[*header, "warning"], *marked])
-
-
-def _csv_rows(text: str) -> list[list[str]]:
-    """Return the rows of a CSV text."""
-    import csv  # noqa: PLC0415 - few comparisons are written
-    import io  # noqa: PLC0415
-
-    return list(csv.reader(io.StringIO(text, newline="")))

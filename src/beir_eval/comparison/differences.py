@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.records import ComparisonSettings, Direction
     from beir_eval.core.arrays import Floats
-    from beir_eval.significance import PairedTest
     from beir_eval.significance.corrections import CorrectedTests
     from beir_eval.significance.power import PowerEstimate
     from beir_eval.significance.randomisation import FlippedFamily, Largest
@@ -176,16 +175,14 @@ class Tests:
         """
         if not self.can_decide:
             return np.full(len(self.p), -np.inf), np.full(len(self.p), np.inf)
-        low, high = self._intervals_over_queries(levels)
+        if PAIRED_TESTS[self.settings.test].interval == "t":
+            low, high = self.t_intervals(levels)
+        else:
+            low, high = self.flipped.intervals(levels)
         if self.crossed is None:
             return low, high
         crossed_low, crossed_high = self.crossed.intervals(levels)
         return np.minimum(low, crossed_low), np.maximum(high, crossed_high)
-
-    def _intervals_over_queries(self, levels: Floats) -> tuple[Floats, Floats]:
-        if PAIRED_TESTS[self.settings.test].interval == "t":
-            return self.t_intervals(levels)
-        return self.flipped.intervals(levels)
 
     def t_intervals(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return t intervals; unbounded if equal differences are too few to be significant."""
@@ -216,13 +213,13 @@ class Tests:
         return "none" if len(self.p) == 1 else self.settings.correction
 
 
-def corrected_together(
+def differences_together(
     all_tests: Sequence[Tests], settings: ComparisonSettings
-) -> list[CorrectedTests]:
-    """Return the tests of several groups of queries, corrected over all of them.
+) -> list[list[Difference]]:
+    """Return the differences with their verdicts of several tests, corrected over all of them.
 
     Args:
-        all_tests: the tests of each group.
+        all_tests: the tests of pairs on one measure, such as those within each slice.
         settings: the correction, which takes p-values only, and the level.
     """
     lengths = [len(tests.p) for tests in all_tests]
@@ -233,13 +230,20 @@ def corrected_together(
         low, high = map(np.concatenate, zip(*ends, strict=True))
         return low, high
 
-    return corrected_tests(
+    corrected = corrected_tests(
         np.concatenate([tests.flipped.means for tests in all_tests]),
         np.concatenate([tests.p for tests in all_tests]),
         intervals,
         settings.correction,
         settings.alpha,
     ).split(lengths)
+    p_equal = correct(np.concatenate([_equality_p_of(tests) for tests in all_tests]), "holm")
+    return [
+        _with_verdicts(tests, of_tests, p, num_comparisons=sum(lengths))
+        for tests, of_tests, p in zip(
+            all_tests, corrected, np.split(p_equal, np.cumsum(lengths)[:-1]), strict=True
+        )
+    ]
 
 
 def sign_vectors_for(num_queries: int, pairs: Pairs, *, draws: int | None, rng: int) -> SignVectors:
@@ -304,7 +308,8 @@ def uncorrected_tests(
     if units.weights is not None:
         deviations = unit_deviations(rows, units.weights)
         return t_p_values(row_means(rows), deviations, rows.shape[1]), [""] * len(rows)
-    results = [paired_test_of(row, settings) for row in rows]
+    method = PAIRED_TESTS[settings.test]
+    results = [method.test_differences(row, draws=settings.draws, rng=settings.rng) for row in rows]
     return np.array([result.p for result in results]), [result.note for result in results]
 
 
@@ -348,13 +353,16 @@ def differences_of(
     return [
         difference
         for tests in tests_of(measures, pairs, settings)
-        for difference in with_verdicts(
-            tests, tests.corrected(), correct(equality_p_of(tests), "holm")
+        for difference in _with_verdicts(
+            tests,
+            tests.corrected(),
+            correct(_equality_p_of(tests), "holm"),
+            num_comparisons=len(tests.p),
         )
     ]
 
 
-def equality_p_of(tests: Tests) -> Floats:
+def _equality_p_of(tests: Tests) -> Floats:
     """Return the p of equality within the margin of every pair, uncorrected, f8[D]."""
     if not tests.can_decide:
         return np.ones(len(tests.p))
@@ -368,12 +376,12 @@ def equality_p_of(tests: Tests) -> Floats:
     return p if tests.crossed is None else np.maximum(p, tests.crossed.p_equal(margin))
 
 
-def with_verdicts(
+def _with_verdicts(
     tests: Tests,
     corrected: CorrectedTests,
     p_equal: Floats,
     *,
-    num_comparisons: int | None = None,
+    num_comparisons: int,
 ) -> list[Difference]:
     """Return the differences of one measure with all their evidence, in the order of the pairs.
 
@@ -381,15 +389,13 @@ def with_verdicts(
         tests: the tests of the pairs.
         corrected: the corrected tests and their intervals.
         p_equal: the corrected p of equality within the margin, f8[D].
-        num_comparisons: over how many comparisons these are corrected; None for the pairs.
+        num_comparisons: over how many comparisons these are corrected.
 
     Raises:
         SettingError: the margin is half of the range of the measure or more, or the draws are too
             few for any p to reach the level.
     """
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
-    if num_comparisons is None:
-        num_comparisons = len(tests.p)
     check_margin(settings.margin, scores.scale.range)
     if settings.test == "sign_flip":
         signs = sign_vectors_for(
@@ -692,12 +698,6 @@ def _effect_fields(
         f"{name}_low": effect.low if math.isfinite(effect.low) else None,
         f"{name}_high": effect.high if math.isfinite(effect.high) else None,
     }
-
-
-def paired_test_of(differences: Floats, settings: ComparisonSettings) -> PairedTest:
-    """Return the result of the settings' test on differences, f8[Q]; p is uncorrected."""
-    method = PAIRED_TESTS[settings.test]
-    return method.test_differences(differences, draws=settings.draws, rng=settings.rng)
 
 
 def verdict_of(difference: float, p_equal: float, alpha: float, *, is_significant: bool) -> Verdict:

@@ -199,3 +199,8 @@ def join_names(names: Sequence[str]) -> str:
     if len(listed) == 1:
         return listed[0]
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def some_of(parts: Sequence[str]) -> str:
+    """Return the first parts as a list in a sentence, with "and others" if there are more."""
+    return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"

@@ -1,35 +1,23 @@
-"""``Index``: the measures, systems and pairs of a comparison by the names that callers write."""
+"""The measures, systems and pairs of a comparison: by the names that callers write, and checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from beir_eval.errors import NotEvaluatedError, SettingError, first_few, shown
+from beir_eval.evaluation.validation import check_measure_names, check_unique
 from beir_eval.measures.names import name_among
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from beir_eval.comparison.records import PairDifference
     from beir_eval.measures import MeasureLike
+    from beir_eval.measures.scales import ScoreScale
 
 
-class Pair(Protocol):
-    """A difference of two systems."""
-
-    @property
-    def system(self) -> str:
-        """The system."""
-
-    @property
-    def against(self) -> str:
-        """The system that it is compared with."""
-
-    def reversed(self) -> Self:
-        """Return the difference against − system."""
-
-
-PairType = TypeVar("PairType", bound=Pair)
+PairType = TypeVar("PairType", bound="PairDifference")
 
 
 @dataclass(frozen=True)
@@ -127,3 +115,29 @@ class Index:
         others = "all other pairs were" if self.baseline is None else f"only with {self.baseline!r}"
         msg = f"{system} was not compared with {other}, {others}"
         raise NotEvaluatedError(msg)
+
+
+def check_names(
+    systems: Sequence[str],
+    baseline: str | None,
+    measures: Sequence[str],
+    custom_measures: Mapping[str, ScoreScale],
+) -> None:
+    """Check the systems and the measures of a loaded comparison.
+
+    Args:
+        systems: the names of the systems. [S]
+        baseline: one of them, or None.
+        measures: the names of the measures. [M]
+        custom_measures: {name: scale} of those that are not measures of this package.
+
+    Raises:
+        ValueError: a name is listed twice, the baseline is not among the systems, or a measure is
+            neither a custom one nor named canonically; the message begins with the field.
+    """
+    check_unique("systems", systems)
+    check_unique("measures", measures)
+    if baseline is not None and baseline not in systems:
+        msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
+        raise ValueError(msg)
+    check_measure_names(measures, custom_measures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import MOST_NAMED
+from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.tables import in_shown_order, label_of
 from beir_eval.display.tables import Table
 from beir_eval.evaluation.notes import judged_share_text
@@ -117,11 +117,10 @@ def judged_cautions(comparison: Comparison) -> list[str]:
         return []
     depth = _depth_of(measure)
     where = "retrieved documents" if depth is None else f"documents in the top {depth}"
-    named = f"{', '.join(low[:MOST_NAMED])}{' and others' if low[MOST_NAMED:] else ''}"
     sentence = (
-        f"few {where} are judged: {named}, but {shares[best]:.0%} of {best}. Unjudged documents "
-        "count as not relevant, so scores may be too low where few are judged; or the ranking has "
-        "a fault, which beir-eval validate may find"
+        f"few {where} are judged: {some_of(low)}, but {shares[best]:.0%} of {best}. Unjudged "
+        "documents count as not relevant, so scores may be too low where few are judged; or the "
+        "ranking has a fault, which beir-eval validate may find"
     )
     return [sentence]
 

@@ -120,9 +120,10 @@ def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
     """Return compact tables, and whether every pair is in one row of them."""
     has_all_pairs = shows_all_pairs(comparison)
     means: list[Table] = []
-    if _is_pair_narrow(comparison):
+    is_pair = len(comparison.systems) == 2  # noqa: PLR2004 - a pair
+    if is_pair and _width_of_names(comparison) <= _LONGEST_NAMES:
         tables = [_pair_table(comparison)]
-    elif comparison.baseline is not None or len(comparison.systems) == 2:  # noqa: PLR2004 - a pair
+    elif comparison.baseline is not None or is_pair:
         tables = [_systems_table(comparison, measure) for measure in comparison.measures]
     else:
         means = [_ranked_table(comparison)]
@@ -279,11 +280,6 @@ def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
 def _label_of_measure(comparison: Comparison, measure: str) -> str:
     difference = next(pair for pair in comparison.differences if pair.measure == measure)
     return measure_text(measure, higher_is_better=difference.higher_is_better)
-
-
-def _is_pair_narrow(comparison: Comparison) -> bool:
-    """Return whether there are two systems whose names fit above columns of numbers."""
-    return len(comparison.systems) == 2 and _width_of_names(comparison) <= _LONGEST_NAMES  # noqa: PLR2004 - a pair
 
 
 def _width_of_names(comparison: Comparison) -> int:

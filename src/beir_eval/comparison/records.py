@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from math import inf, isnan, nan
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import BaseModel, BeforeValidator, PlainSerializer
 
@@ -70,7 +70,7 @@ class PairDifference(Protocol):
     def identical_on(self) -> int:
         """The number of queries, if the systems have the same score on each of them; else 0."""
 
-    def reversed(self) -> PairDifference:
+    def reversed(self) -> Self:
         """Return the same difference with the two systems exchanged."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from itertools import count
+from itertools import count, product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -20,8 +20,9 @@ from beir_eval.comparison.coverage import (
     warnings_of,
     with_warning_column,
 )
+from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.gate_output import gate_document
-from beir_eval.comparison.index import Index
+from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.likeness import LIKENESS_ROWS, Likeness, likeness_notes
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.records import (
@@ -37,18 +38,15 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.tables import differences_table, to_latex, to_table
 from beir_eval.comparison.to_judge import ComparedRuns
-from beir_eval.comparison.validation import (
-    check_names,
-    check_pairs,
-)
 from beir_eval.comparison.verdict_sentences import notes_of
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
-from beir_eval.display.tables import ScoreFormat, csv_text, records_csv
+from beir_eval.display.tables import ScoreFormat, csv_text, record_rows
 from beir_eval.errors import (
     NotEvaluatedError,
     check_choice,
+    first_few,
     needs_extra,
 )
 from beir_eval.evaluation.result import EvaluationResult
@@ -175,7 +173,30 @@ class Comparison(Shown, Saved):
         """Raise ValueError for an impossible name."""
         check_names(self.systems, self.baseline, self.measures, self.custom_measures)
         check_unique("query_ids", self.query_ids)
-        check_pairs(self)
+        self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        """Raise ValueError unless means, differences and results are of systems and measures."""
+        systems, results = self.systems, self.results
+        pairs = [
+            (systems[pair.system], systems[pair.against])
+            for pair in pairs_to_compare(systems, self.baseline).listed
+        ]
+        differences = [(pair.measure, (pair.system, pair.against)) for pair in self.differences]
+        means = [(mean.measure, mean.system) for mean in self.means]
+        for name, stated, expected in (
+            ("results", [*results], [*(results and systems)]),
+            ("means", means, [*product(self.measures, systems)]),
+            ("differences", differences, [*product(self.measures, pairs)]),
+        ):
+            if sorted(stated) != sorted(expected):
+                msg = f"{name}: one was expected for each of {first_few(expected)}"
+                raise ValueError(msg)
+        for likeness in self.likeness or ():
+            if not {likeness.system, likeness.against} <= {*systems}:
+                pair = f"{likeness.system!r} or {likeness.against!r}"
+                msg = f"likeness: {pair} is not among the systems"
+                raise ValueError(msg)
 
     def with_retrieval(self, retrievals: Mapping[str, Sequence[Retrieval | None]]) -> Comparison:
         """Return a copy whose results have the times and failures of their queries, for reports.
@@ -495,7 +516,7 @@ class Comparison(Shown, Saved):
         The last column, "warning", holds the warnings on the two systems; it is mostly empty.
         """
         return with_warning_column(
-            records_csv(self.differences),
+            record_rows(self.differences),
             self.coverage,
             ((difference.system, difference.against) for difference in self.differences),
             [self._depth_caution(difference) for difference in self.differences],

@@ -322,10 +322,10 @@ def csv_text(rows: Iterable[Iterable[object]], *, delimiter: str = ",") -> str:
     return text.getvalue()
 
 
-def records_csv(records: Sequence[BaseModel]) -> str:
-    """Return records of the same type, at least one, as CSV: a column for each field."""
+def record_rows(records: Sequence[BaseModel]) -> list[list[object]]:
+    """Return records of the same type, at least one, as rows for ``csv_text``, the fields first."""
     fields = list(type(records[0]).model_fields)
-    return csv_text([fields, *([getattr(record, field) for field in fields] for record in records)])
+    return [fields, *([getattr(record, field) for field in fields] for record in records)]
 
 
 def latex_table(table: Table, *, caption: str, label: str) -> str:

@@ -8,10 +8,9 @@ from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.index import Index
+from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.tables import difference_cells
-from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     has_spread,
     left_out_notes,
@@ -24,7 +23,7 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display import charts
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.display.tables import Table, record_rows, score_text
 from beir_eval.errors import first_few
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -243,7 +242,7 @@ class CheckpointCurve(Shown, Saved):
         The last column, "warning", holds the warnings on the checkpoint; it is mostly empty.
         """
         systems = ((point.name,) for point in self.points)
-        return with_warning_column(records_csv(self.points), self.coverage, systems)
+        return with_warning_column(record_rows(self.points), self.coverage, systems)
 
     def _sentences(self) -> Iterator[str]:
         """Yield what is left out, the best steps, if improvement ended, and what the best are."""

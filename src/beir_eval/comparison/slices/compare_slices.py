@@ -15,19 +15,17 @@ import numpy as np
 from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import (
-    corrected_together,
-    equality_p_of,
+    differences_together,
     means_of,
     pairs_to_compare,
     tests_of,
-    with_verdicts,
 )
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.slices.columns import columns_of
 from beir_eval.comparison.slices.interactions import interactions_of
 from beir_eval.comparison.slices.result import Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, first_few
-from beir_eval.significance.corrections import CORRECTIONS, correct
+from beir_eval.significance.corrections import CORRECTIONS
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
@@ -252,11 +250,6 @@ def _add_measure(
         tested += [(draft, tests) for tests in tests_of([slice_scores], pairs, settings)]
     if not tested:
         return
-    all_tests = [tests for _, tests in tested]
-    corrected = corrected_together(all_tests, settings)
-    equality = correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm")
-    p_equal = np.split(equality, len(all_tests))
-    for (draft, tests), tests_corrected, p in zip(tested, corrected, p_equal, strict=True):
-        draft.differences.extend(
-            with_verdicts(tests, tests_corrected, p, num_comparisons=len(equality))
-        )
+    differences = differences_together([tests for _, tests in tested], settings)
+    for (draft, _), of_slice in zip(tested, differences, strict=True):
+        draft.differences.extend(of_slice)

@@ -166,21 +166,20 @@ def _with_verdicts(
     """Return the tests on one measure with corrected p and verdicts; "not tested" stays."""
     p = np.array([np.nan if test.p is None else test.p for test in interactions])
     corrected = correct(p, settings.correction)
+    differs = is_at_most(corrected, settings.alpha).tolist()
     return [
         interaction
         if interaction.p is None
         else interaction.model_copy(
             update={
                 "p_corrected": float(p_corrected),
-                "verdict": _verdict_of(float(p_corrected), settings.alpha),
+                "verdict": "differs" if is_different else "undecided",
             }
         )
-        for interaction, p_corrected in zip(interactions, corrected, strict=True)
+        for interaction, p_corrected, is_different in zip(
+            interactions, corrected, differs, strict=True
+        )
     ]
-
-
-def _verdict_of(p_corrected: float, alpha: float) -> str:
-    return "differs" if is_at_most(np.array(p_corrected), alpha) else "undecided"
 
 
 # Sentences

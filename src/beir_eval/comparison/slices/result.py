@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
+from beir_eval.comparison.index import check_names
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
     SINGLE_SLICES,
@@ -17,7 +18,6 @@ from beir_eval.comparison.slices.interactions import (
     interaction_sentences,
 )
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
-from beir_eval.comparison.validation import check_names
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     difference_sentence,
@@ -28,7 +28,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Cell, Table, csv_text, score_text
+from beir_eval.display.tables import Cell, Table, score_text
 from beir_eval.errors import NotEvaluatedError, first_few, shown
 from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.scales import ScoreScale
@@ -288,7 +288,7 @@ class SlicedComparison(Shown, Saved):
         for slice_ in self.slices:
             systems_of_rows += [(pair.system, pair.against) for pair in slice_.differences]
             systems_of_rows += [()] * len(slice_.too_small)
-        return with_warning_column(csv_text(rows), self.coverage, systems_of_rows)
+        return with_warning_column(rows, self.coverage, systems_of_rows)
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings

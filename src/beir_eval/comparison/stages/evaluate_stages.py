@@ -14,10 +14,8 @@ from beir_eval.comparison.differences import (
     Pair,
     Pairs,
     Tests,
-    corrected_together,
-    equality_p_of,
+    differences_together,
     tests_of,
-    with_verdicts,
 )
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.stages.account import (
@@ -221,8 +219,15 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
     return StagedResult(
         measures=names,
         stages=tuple(
-            _stage(name, graph, results[name], candidates[name], ceiling, seconds)
-            for name, ceiling in _ceilings(evaluator, candidates, relevant, graph)
+            _stage(
+                name,
+                graph,
+                results[name],
+                candidates[name],
+                evaluate_without_warning(evaluator, ceiling_run(candidates[name], relevant), name),
+                seconds,
+            )
+            for name in graph.inputs
         ),
         last=graph.last,
         num_relevant=len(in_last),
@@ -281,18 +286,6 @@ def _ranks_by_stage(
             for doc_id in documents
         }
     return ranks
-
-
-def _ceilings(
-    evaluator: Evaluator,
-    candidates: Mapping[str, Candidates],
-    relevant: Mapping[str, Mapping[str, float]],
-    graph: StageGraph,
-) -> Iterator[tuple[str, EvaluationResult]]:
-    """Yield each stage with the result of its documents in the best order."""
-    for name in graph.inputs:
-        run = ceiling_run(candidates[name], relevant)
-        yield name, evaluate_without_warning(evaluator, run, name)
 
 
 def _stage(  # noqa: PLR0913, PLR0917 - the facts on one stage
@@ -370,15 +363,11 @@ def _differences(
         ]
         if not all_tests:
             continue
-        equality = correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm")
         p_gains += correct(
             np.concatenate([_p_gain_of(tests) for tests in all_tests]), "holm"
         ).tolist()
-        corrected = corrected_together(all_tests, settings)
-        for tests, of_pair, p_equal in zip(all_tests, corrected, equality, strict=True):
-            differences += with_verdicts(
-                tests, of_pair, np.array([p_equal]), num_comparisons=len(all_tests)
-            )
+        for of_pair in differences_together(all_tests, settings):
+            differences += of_pair
     return tuple(differences), tuple(p_gains)
 
 

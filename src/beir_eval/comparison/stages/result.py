@@ -19,7 +19,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Table, records_csv, score_text
+from beir_eval.display.tables import Table, csv_text, record_rows, score_text
 from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
@@ -279,7 +279,7 @@ class StagedResult(Shown, Saved):
 
     def to_csv(self) -> str:
         """Return the losses as CSV, a line for each measure and reason."""
-        return records_csv(self.losses)
+        return csv_text(record_rows(self.losses))
 
     def document(self) -> Document:
         """Return what is missing and where it was lost, verdicts on stages, and the tables."""
