@@ -129,6 +129,7 @@ def test_a_difference_states_its_share_of_the_mean_that_it_is_from():
 def test_bench_writes_tables_by_system_for_several_measures(tmp_path):
     tables = tmp_path / "t.tex", tmp_path / "t.csv"
     arguments = [*write_benchmark(tmp_path, ("one", "two")), "--by-system", "--percent"]
+    arguments += ["--keep", tmp_path / "kept"]
     arguments += ["-m", "MRR", "-m", "P@1", "-o", tables[0], "-o", tables[1]]
     done = run("bench", *arguments)
     assert done.exit_code == 0, done.output
