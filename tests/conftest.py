@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 from windows_locks import WindowsLocks
 
 settings.register_profile(
-    "default", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
 )
 # For `make test-slow`, which looks for rarer cases.
 settings.register_profile("many", settings.get_profile("default"), max_examples=150)

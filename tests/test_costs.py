@@ -45,15 +45,6 @@ def test_a_change_is_reported_with_path_unit_old_and_new_cost_and_factor(now, ch
     assert remedy == costs.REMEDY
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [[HEADER], [HEADER, "validate  1  1  1"], [f"Old{HEADER}", "evaluate, dicts  1  1  1"]],
-    ids=["no path", "another path", "another version"],
-)
-def test_a_record_of_other_paths_or_of_another_version_is_reported(lines):
-    assert costs.changes([HEADER, "evaluate, dicts  1  1  1"], lines)[-1] == costs.REMEDY
-
-
 def test_bytecodes_of_our_own_files_count_in_every_thread_and_others_do_not():
     def call():
         starts_from_lengths(np.array([2, 3]))

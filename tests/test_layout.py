@@ -14,6 +14,7 @@ import cloudpickle
 import pytest
 
 import beir_eval
+from beir_eval import Run, write_qrels, write_run
 from beir_eval.datasets import demo
 
 SOURCE = Path(beir_eval.__file__).parent
@@ -160,18 +161,12 @@ assert {verdict!r} in text, text
 
 def files_of_runs_that_are_alike(folder):
     """Return the paths of judgements and of two runs whose scores vary much and differ little."""
-    lines = {"qrels.trec": [], "even.trec": [], "odd.trec": []}
-    for number in range(61):
-        lines["qrels.trec"].append(f"q{number} 0 a 1\n")
-        for name, is_first in (("even.trec", number % 2 == 0), ("odd.trec", number % 2 == 1)):
-            ranking = "ax" if is_first else "xa"
-            lines[name] += [
-                f"q{number} Q0 {doc_id} {rank} {9 - rank} {name}\n"
-                for rank, doc_id in enumerate(ranking, start=1)
-            ]
-    for name, content in lines.items():
-        (folder / name).write_text("".join(content))
-    return [folder / name for name in lines]
+    files = [folder / name for name in ("qrels.trec", "even.trec", "odd.trec")]
+    write_qrels({f"q{number}": ["a"] for number in range(61)}, files[0])
+    for first, path in enumerate(files[1:]):
+        rankings = {f"q{n}": [*("ax" if n % 2 == first else "xa")] for n in range(61)}
+        write_run(Run.from_rankings(rankings), path)
+    return files
 
 
 @pytest.mark.parametrize("verdict", ["worse", "undecided"])

@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import Run, errors, evaluate, nDCG
+from beir_eval import Run, errors, evaluate
 from beir_eval.errors import (
     MAX_MESSAGE_LENGTH,
     MAX_VALUE_SHOWN,
     BeirEvalError,
     FileFormatError,
     InputError,
-    MeasureError,
     NotEvaluatedError,
     SettingError,
     check_choice,
@@ -73,16 +72,6 @@ def test_a_message_of_any_length_is_shortened_and_its_beginning_and_end_are_kept
     assert len(message_text("a\x1b " * 10**4)) <= MAX_MESSAGE_LENGTH
 
 
-def test_megabytes_are_shortened_before_their_control_characters_become_escapes(monkeypatch):
-    lengths = []
-    escape = errors.escape_controls
-    monkeypatch.setattr(
-        errors, "escape_controls", lambda text: lengths.append(len(text)) or escape(text)
-    )
-    assert len(message_text("\x11, " * 10**6)) <= MAX_MESSAGE_LENGTH
-    assert max(lengths) <= MAX_MESSAGE_LENGTH
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -105,6 +94,12 @@ def test_the_message_about_a_long_id_is_short():
     assert len(str(caught.value)) < 500
 
 
+def test_every_error_is_one_of_ours_and_of_the_fitting_kind_of_python():
+    for kind in vars(errors).values():
+        if isinstance(kind, type) and issubclass(kind, BeirEvalError) and kind != BeirEvalError:
+            assert issubclass(kind, (ValueError, KeyError, RuntimeError, ImportError)), kind
+
+
 @pytest.mark.parametrize("value", [np.array([1, 2]), ["a"], None, 3, float("nan")])
 def test_a_choice_is_one_of_the_texts_and_any_other_object_is_refused(value):
     with pytest.raises(SettingError, match="choose one of 'a', 'b'"):
@@ -125,26 +120,3 @@ def test_a_flag_is_true_or_false_and_a_name_is_unicode():
         check_flag("flag", np.array([True, False]))
     with pytest.raises(SettingError, match="name must be Unicode text"):
         check_name("name", "a\udcff")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "nDCG@" + "9" * 5000,
-        "ndcg_cut_" + "9" * 5000,
-        "P(rel=" + "9" * 5000 + ")@10",
-        "nDCG@\u0661\u0660",
-    ],
-)
-def test_a_number_of_any_length_and_of_other_digits_is_refused_in_the_name_of_a_measure(name):
-    with pytest.raises(MeasureError) as caught:
-        evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [name])
-    assert len(str(caught.value)) < 500
-
-
-@pytest.mark.parametrize(
-    "cutoff", [10**5000, -(10**5000), np.array([1, 2]), "3", None], ids=repr_of_type
-)
-def test_an_impossible_cutoff_is_a_measure_error(cutoff):
-    with pytest.raises(MeasureError, match="a cutoff must be"):
-        nDCG @ cutoff

@@ -62,16 +62,6 @@ def test_an_evaluation_loads_numpy_and_pydantic_only():
     assert not not_wanted & set(loaded)
 
 
-def test_every_public_function_and_class_has_a_docstring():
-    for name in beir_eval.__all__:
-        exported = getattr(beir_eval, name)
-        if inspect.isclass(exported) or inspect.isfunction(exported):
-            assert exported.__doc__, name
-            for member_name, member in inspect.getmembers(exported, inspect.isfunction):
-                if not member_name.startswith("_") and member.__module__.startswith("beir_eval"):
-                    assert member.__doc__, f"{name}.{member_name}"
-
-
 def described(function):
     """Return {argument: its description} from the section Args of a docstring."""
     sections = re.split(r"(?m)^(\w+):$", inspect.getdoc(function))

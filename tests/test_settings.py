@@ -6,17 +6,16 @@ from dataclasses import asdict, fields
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import beir_eval
 from beir_eval import Evaluator, compare, evaluate
 from beir_eval.benchmark import AcrossSettings
-from beir_eval.cli.app import app
 from beir_eval.comparison import ComparisonSettings
 from beir_eval.core import EvaluationSettings
 from beir_eval.core.saved import is_written_if_set
 from beir_eval.errors import ResultError, SettingError
 from beir_eval.significance import PAIRED_TESTS, PairedTest
+from command_line import run as run_command
 
 QRELS = {f"q{number}": {"a": 1} for number in range(6)}
 RUN = {query: {"x": 2.0, "a": 1.0} for query in QRELS}
@@ -51,7 +50,7 @@ def test_a_keyword_of_a_comparison_has_the_default_of_the_setting(name):
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_every_setting_of_an_evaluation_is_an_option_that_names_its_choices(command):
-    help_text = " ".join(CliRunner().invoke(app, [command, "--help"]).output.split())
+    help_text = " ".join(run_command(command, "--help").output.split())
     help_text = help_text.replace("\\[", "[")  # typer 0.20 escapes brackets
     for field in fields(EvaluationSettings):
         if is_written_if_set(field):  # the judgements and the run decide
@@ -175,4 +174,4 @@ def test_every_listed_test_is_offered_by_compare_and_named_in_its_notes(name):
     assert isinstance(expected, PairedTest)
     assert comparison.difference("MRR", "b").p == expected.p
     assert f"; {method.label}" in comparison.notes()[0]
-    assert name in CliRunner().invoke(app, ["compare", "--help"]).output
+    assert name in run_command("compare", "--help").output

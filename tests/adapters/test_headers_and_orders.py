@@ -9,13 +9,7 @@ import pytest
 from beir_eval import Qrels, Run, evaluate, read_qrels, read_run
 from beir_eval.errors import FileFormatError, InputError
 from beir_eval.validation import validate
-
-
-def write(tmp_path, content, name="file"):
-    path = tmp_path / name
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
-
+from written_files import write_file
 
 RUN_ROWS = "q1,d1,2.5\nq2,d1,0.5\nq2,d2,1.5\nq1,d3,3.5\n"
 RUN = {"q1": {"d1": 2.5, "d3": 3.5}, "q2": {"d1": 0.5, "d2": 1.5}}
@@ -24,20 +18,20 @@ ALL_COLUMNS = {"query_id": "q1", "doc_id": "d1", "score": "2.5"}
 
 @pytest.mark.parametrize("columns", [None, ALL_COLUMNS, {"doc_id": "d1"}])
 def test_csv_without_a_header_is_refused_and_the_advice_gives_every_row(tmp_path, columns):
-    path = write(tmp_path, RUN_ROWS)
+    path = write_file(tmp_path, RUN_ROWS)
     with pytest.raises(FileFormatError, match=r"line 1: no header: 'q1', 'd1', '2\.5' are values"):
         read_run(path, columns=columns)
-    assert read_run(write(tmp_path, "query_id,doc_id,score\n" + RUN_ROWS)).as_dict() == RUN
+    assert read_run(write_file(tmp_path, "query_id,doc_id,score\n" + RUN_ROWS)).as_dict() == RUN
 
 
 def test_ids_that_come_back_below_are_no_header(tmp_path):
-    path = write(tmp_path, "q1,d1\nq1,d2\n")
+    path = write_file(tmp_path, "q1,d1\nq1,d2\n")
     with pytest.raises(FileFormatError, match="no header: 'q1', 'd1'"):
         read_qrels(path, columns={"query_id": "q1", "doc_id": "d1"})
 
 
 def test_numbers_beside_names_that_are_known_are_a_header(tmp_path):
-    path = write(tmp_path, "qid,docno,score,2024\nq1,d1,2.5,7\n")
+    path = write_file(tmp_path, "qid,docno,score,2024\nq1,d1,2.5,7\n")
     assert read_run(path).as_dict() == {"q1": {"d1": 2.5}}
     assert read_run(path, columns={"score": "2024"}).as_dict() == {"q1": {"d1": 7.0}}
 
@@ -55,7 +49,7 @@ def test_a_frame_whose_first_row_became_its_header_is_not_to_be_renamed(tmp_path
 
 
 def test_a_stated_name_that_two_columns_have_is_refused(tmp_path):
-    path = write(tmp_path, "qid,docno,points,points\nq1,d1,1,2\n")
+    path = write_file(tmp_path, "qid,docno,points,points\nq1,d1,1,2\n")
     with pytest.raises(FileFormatError, match="several columns that could be score"):
         read_run(path, columns={"score": "points"})
 
@@ -70,7 +64,7 @@ HEADED_RUNS = {
 
 @pytest.mark.parametrize("content", HEADED_RUNS.values(), ids=HEADED_RUNS)
 def test_a_header_above_the_columns_of_trec_names_them(tmp_path, content):
-    assert read_run(write(tmp_path, content)).as_dict() == {"q1": {"d1": 2.5, "d2": 1.5}}
+    assert read_run(write_file(tmp_path, content)).as_dict() == {"q1": {"d1": 2.5, "d2": 1.5}}
 
 
 @pytest.mark.parametrize(
@@ -82,29 +76,29 @@ def test_a_header_above_the_columns_of_trec_names_them(tmp_path, content):
     ],
 )
 def test_a_header_above_judgements_between_blanks_names_them(tmp_path, content):
-    assert read_qrels(write(tmp_path, content)).as_dict() == {"q1": {"d1": 2.0, "d2": 0.0}}
+    assert read_qrels(write_file(tmp_path, content)).as_dict() == {"q1": {"d1": 2.0, "d2": 0.0}}
 
 
 def test_a_header_between_blanks_has_the_tag_of_several_systems(tmp_path):
     content = HEADED_RUNS["the usual order"] + "q1 Q0 d3 1 2.5 u\n"
     with pytest.raises(FileFormatError, match="the column 'tag' has the values 't', 'u'"):
-        read_run(write(tmp_path, content))
-    run = read_run(write(tmp_path, content), where={"tag": "u"})
+        read_run(write_file(tmp_path, content))
+    run = read_run(write_file(tmp_path, content), where={"tag": "u"})
     assert run.as_dict() == {"q1": {"d3": 2.5}}
 
 
 @pytest.mark.parametrize("content", ["q1\td1\nq1\td2\nq2\td1\n", "q1 d1\nq1 d2\n\nq2 d1\n"])
 def test_two_columns_are_queries_and_their_relevant_documents(tmp_path, content):
     expected = {"q1": {"d1": 1.0, "d2": 1.0}, "q2": {"d1": 1.0}}
-    assert read_qrels(write(tmp_path, content)).as_dict() == expected
-    assert read_qrels(write(tmp_path, content), format="beir").as_dict() == expected
+    assert read_qrels(write_file(tmp_path, content)).as_dict() == expected
+    assert read_qrels(write_file(tmp_path, content), format="beir").as_dict() == expected
 
 
 AGREEING = "".join(f"q1 {topic} {doc} 1\n" for topic in (1, 2) for doc in ("d1", "d2"))
 
 
 def test_subtopics_whose_grades_agree_are_called_so(tmp_path):
-    path = write(tmp_path, AGREEING)
+    path = write_file(tmp_path, AGREEING)
     with pytest.raises(FileFormatError, match=r"by subtopic, or by round: .* \('1', '2'\)"):
         read_qrels(path)
     [finding] = [f for f in validate(path).findings if f.code == "judgements-by-subtopic"]
@@ -113,7 +107,7 @@ def test_subtopics_whose_grades_agree_are_called_so(tmp_path):
 
 def test_repeated_judgements_of_one_iteration_count_once(tmp_path):
     for content in ("q1 0 d1 1\nq1 0 d1 1\n", "q1 1 d1 1\nq1 1 d1 1\nq1 2 d2 1\n"):
-        assert read_qrels(write(tmp_path, content)).repeated_judgements == 1
+        assert read_qrels(write_file(tmp_path, content)).repeated_judgements == 1
 
 
 PERMUTED = {
@@ -135,7 +129,7 @@ PERMUTED = {
 
 @pytest.mark.parametrize("content", PERMUTED.values(), ids=PERMUTED)
 def test_judgements_with_permuted_columns_are_named(tmp_path, content):
-    path = write(tmp_path, content)
+    path = write_file(tmp_path, content)
     with pytest.raises(FileFormatError, match=r"columns (are )?permuted") as caught:
         read_qrels(path)
     assert "highest grade" not in str(caught.value)
@@ -150,11 +144,11 @@ def test_judgements_with_permuted_columns_are_named(tmp_path, content):
     ],
 )
 def test_judgements_of_few_documents_are_not_permuted(tmp_path, content):
-    assert len(read_qrels(write(tmp_path, content)).doc_ids) == content.count("\n")
+    assert len(read_qrels(write_file(tmp_path, content)).doc_ids) == content.count("\n")
 
 
 def test_a_run_with_q0_in_the_third_column_is_permuted(tmp_path):
-    path = write(tmp_path, "q1 d1 Q0 1 2.5 t\nq1 d2 Q0 2 1.5 t\n")
+    path = write_file(tmp_path, "q1 d1 Q0 1 2.5 t\nq1 d2 Q0 2 1.5 t\n")
     with pytest.raises(FileFormatError, match="line 1: the third column is Q0"):
         read_run(path)
 
@@ -162,28 +156,33 @@ def test_a_run_with_q0_in_the_third_column_is_permuted(tmp_path):
 def test_json_arrays_of_rows_are_runs_and_judgements(tmp_path):
     ranked = [{"qid": "q1", "docno": "d1", "score": 2.5}, {"qid": "q1", "docno": "d2", "score": 1}]
     for indent in (None, 1):
-        path = write(tmp_path, json.dumps(ranked, indent=indent))
+        path = write_file(tmp_path, json.dumps(ranked, indent=indent))
         assert read_run(path).as_dict() == {"q1": {"d1": 2.5, "d2": 1.0}}
     judged = [{"query_id": "q1", "doc_id": "d1", "grade": 2}, {"query_id": "q1", "docs": ["d2"]}]
-    assert read_qrels(write(tmp_path, judged)).as_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
+    assert read_qrels(write_file(tmp_path, json.dumps(judged))).as_dict() == {
+        "q1": {"d1": 2.0, "d2": 1.0}
+    }
     named = [{"qid": "q1", "hit": "d1", "points": 2.5}]
     columns = {"doc_id": "hit", "score": "points"}
-    assert read_run(write(tmp_path, named), columns=columns).as_dict() == {"q1": {"d1": 2.5}}
+    assert read_run(write_file(tmp_path, json.dumps(named)), columns=columns).as_dict() == {
+        "q1": {"d1": 2.5}
+    }
 
 
 def test_ranks_in_an_array_of_rows_are_looked_at(tmp_path):
     rows = [{"qid": "q1", "docno": f"d{n}", "rank": 5 - n, "score": 9.0 - n} for n in range(5)]
     codes = {
-        finding.code for finding in validate({"q1": {"d1": 1}}, write(tmp_path, rows)).findings
+        finding.code
+        for finding in validate({"q1": {"d1": 1}}, write_file(tmp_path, json.dumps(rows))).findings
     }
     assert "ranks-against-scores" in codes
-    assert read_run(write(tmp_path, rows * 2_000)).stated_ranks is None
+    assert read_run(write_file(tmp_path, json.dumps(rows * 2_000))).stated_ranks is None
 
 
 @pytest.mark.parametrize("content", ["[1]", '[{"qid": "q1", "docs": ["d1"]}, 7]', "[{]"])
 def test_an_array_of_anything_else_is_refused(tmp_path, content):
     with pytest.raises(FileFormatError):
-        read_run(write(tmp_path, content))
+        read_run(write_file(tmp_path, content))
 
 
 HITS = {
@@ -196,14 +195,14 @@ HITS = {
 
 @pytest.mark.parametrize("content", HITS.values(), ids=HITS)
 def test_json_lists_of_hits_are_rankings(tmp_path, content):
-    run = read_run(write(tmp_path, content))
+    run = read_run(write_file(tmp_path, json.dumps(content)))
     assert run.as_dict() == {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {}}
     assert evaluate({"q1": {"d2": 1}}, run, ["MRR"])["MRR"] == 1 / 2
 
 
 def test_the_answers_of_lotte_are_relevant(tmp_path):
     lines = '{"qid": 0, "query": "x", "url": "u", "answer_pids": [7, 8]}\n{"qid": 1, "query": "y", '
-    path = write(tmp_path, lines + '"url": "u", "answer_pids": [7]}\n')
+    path = write_file(tmp_path, lines + '"url": "u", "answer_pids": [7]}\n')
     expected = {"0": {"7": 1.0, "8": 1.0}, "1": {"7": 1.0}}
     assert read_qrels(path, columns={"doc_id": "answer_pids"}).as_dict() == expected
     assert read_qrels(path).as_dict() == expected
@@ -217,7 +216,7 @@ def test_the_relevant_documents_of_llama_index_are_judgements(tmp_path):
         "mode": "text",
     }
     for indent in (None, 4):
-        path = write(tmp_path, json.dumps(content, indent=indent))
+        path = write_file(tmp_path, json.dumps(content, indent=indent))
         assert read_qrels(path).as_dict() == Qrels({"q1": ["d1"]}).as_dict()
 
 
@@ -234,5 +233,5 @@ def test_the_relevant_documents_of_llama_index_are_judgements(tmp_path):
 )
 def test_a_decimal_comma_has_its_hint_in_every_text(tmp_path, read, content):
     with pytest.raises(FileFormatError, match="write a decimal point, not a comma") as caught:
-        read(write(tmp_path, content))
+        read(write_file(tmp_path, content))
     assert "permuted" not in str(caught.value)

@@ -4,13 +4,12 @@ import gzip
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import Qrels, read_run
 from beir_eval.adapters import read_mteb_predictions
 from beir_eval.benchmark import Benchmark
-from beir_eval.cli.app import app
 from beir_eval.errors import FileFormatError
+from command_line import run
 
 META = {"model_name": "m", "revision": "1"}
 RUN = {"q1": {"d1": 0.5, "d2": 0.25}, "q2": {"d1": -1.0}}
@@ -23,19 +22,12 @@ def write_predictions(path, **subsets):
     return path
 
 
-def as_dict(run):
-    return {
-        query: dict(zip(docs, scores.tolist(), strict=True))
-        for query, docs, scores in run.rankings()
-    }
-
-
 def test_predictions_of_one_split_are_a_run(tmp_path):
     path = write_predictions(tmp_path / "T_predictions.json", default={"test": RUN})
-    assert as_dict(read_run(path)) == RUN
+    assert read_run(path).as_dict() == RUN
     packed = tmp_path / "packed.json.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert as_dict(read_run(packed)) == RUN
+    assert read_run(packed).as_dict() == RUN
 
 
 def test_predictions_of_several_splits_are_several_runs(tmp_path):
@@ -43,7 +35,7 @@ def test_predictions_of_several_splits_are_several_runs(tmp_path):
         tmp_path / "T_predictions.json", eng={"test": RUN, "dev": OTHER}, deu={"test": OTHER}
     )
     runs = read_mteb_predictions(path)
-    assert {name: as_dict(run) for name, run in runs.items()} == {
+    assert {name: run.as_dict() for name, run in runs.items()} == {
         "eng/test": RUN,
         "eng/dev": OTHER,
         "deu/test": OTHER,
@@ -103,7 +95,7 @@ def test_systems_of_a_comparison_have_the_names_of_the_models(tmp_path):
         write_predictions(tmp_path / model / "T_predictions.json", default={"test": run})
         for model, run in (("e5", RUN), ("bge", OTHER | {"q2": {"d1": 1.0}}))
     ]
-    printed = CliRunner().invoke(app, ["compare", str(qrels), *map(str, paths), "-m", "MRR"])
+    printed = run("compare", qrels, *paths, "-m", "MRR")
     assert printed.exit_code == 0
     assert "e5" in printed.stdout
     assert "bge" in printed.stdout

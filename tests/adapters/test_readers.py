@@ -17,27 +17,14 @@ from beir_eval.errors import (
     DuplicateDocumentError,
     FileFormatError,
     MissingExtraError,
-    QueryMismatchError,
     SettingError,
 )
 from strategies import qrels_and_run
+from written_files import write_file
 
 RUN_LINES = ["q1 Q0 d1 1 3.5 tag", "q1 Q0 d2 2 2 tag", "q2 Q0 d1 1 -1e-3 tag"]
 RUN = {"q1": {"d1": 3.5, "d2": 2.0}, "q2": {"d1": -0.001}}
 QRELS = {"q1": {"d1": 1.0, "d2": 0.0}, "q2": {"d3": 2.0}}
-
-
-def as_dict(run):
-    return {
-        query: dict(zip(docs, scores.tolist(), strict=True))
-        for query, docs, scores in run.rankings()
-    }
-
-
-def write_file(tmp_path, content, name="file"):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 RUN_FORMS = {
@@ -64,7 +51,7 @@ RUN_FORMS = {
 def test_a_run_file_is_read_in_every_usual_form(tmp_path, content, packed):
     data = content.encode()
     path = write_file(tmp_path, gzip.compress(data) if packed else data)
-    assert as_dict(read_run(path)) == RUN
+    assert read_run(path).as_dict() == RUN
 
 
 FAST = ("single blanks", "no line end at the end", "tabs", "CRLF", "quotes are letters")
@@ -76,7 +63,7 @@ def test_plain_columns_are_read_fast_and_not_line_by_line(tmp_path, monkeypatch,
     monkeypatch.setattr(text_runs, "_read_lines", None)
     data = RUN_FORMS[form].encode()
     path = write_file(tmp_path, gzip.compress(data) if packed else data)
-    assert as_dict(read_run(path)) == RUN
+    assert read_run(path).as_dict() == RUN
 
 
 odd_text = st.text("ab1 \t\r\n\v\f\x1c\x85\xa0\u2028\u3000#\"'", max_size=4)
@@ -98,7 +85,7 @@ def test_a_run_file_that_is_read_in_parts_is_the_same_run(tmp_path, monkeypatch,
     monkeypatch.setattr(text_runs, "_read_lines", None)
     monkeypatch.setattr(text_runs, "_PART_SIZE", size)
     run = read_run(write_file(tmp_path, "\n".join(PART_LINES)))
-    assert as_dict(run) == {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}, "q2": {"d1": 3.0}}
+    assert run.as_dict() == {"q1": {"d1": 2.0, "d2": 1.0, "d3": 0.5}, "q2": {"d1": 3.0}}
     assert list(run.query_ids) == ["q1", "q2"]
 
 
@@ -150,15 +137,15 @@ def test_a_path_is_taken_literally_and_text_like_zlib_data_is_read_as_text(tmp_p
     (tmp_path / "~").mkdir()
     for name in ("~/r.trec", "file:x.trec"):
         (tmp_path / name).write_text(RUN_FORMS["single blanks"])
-        assert as_dict(read_run(name)) == RUN
+        assert read_run(name).as_dict() == RUN
     path = write_file(tmp_path, "x^2 Q0 d 1 1.0 t\n")  # the first bytes look like zlib data
-    assert as_dict(read_run(path)) == {"x^2": {"d": 1.0}}
+    assert read_run(path).as_dict() == {"x^2": {"d": 1.0}}
 
 
 def test_a_file_with_a_name_that_is_not_unicode_is_read(tmp_path):
     path = tmp_path / os.fsdecode(b"bad\xff.trec")
     path.write_text(RUN_FORMS["single blanks"])
-    assert as_dict(read_run(path)) == RUN
+    assert read_run(path).as_dict() == RUN
 
 
 def test_a_comment_with_tabs_is_not_a_judgement(tmp_path):
@@ -166,21 +153,16 @@ def test_a_comment_with_tabs_is_not_a_judgement(tmp_path):
     assert read_qrels(path).as_dict() == {"q1": {"d1": 1.0}}
 
 
-def test_pattern_characters_in_a_file_name_are_taken_literally(tmp_path):
-    write_file(tmp_path, "q1 Q0 other 1 1 t\n", "run1.trec")
-    assert as_dict(read_run(write_file(tmp_path, RUN_FORMS["tabs"], "run[12]*.trec"))) == RUN
-
-
 def test_ids_with_quotes_and_commas_and_other_scripts_are_kept(tmp_path):
     docs = ['"d1"', "a,b", "'x", "日本", "d#1", "#hash", "\U0001f600", "1e5", "007", "null"]
     text = "".join(f"q Q0 {doc} 1 {number} t\n" for number, doc in enumerate(docs))
-    assert as_dict(read_run(write_file(tmp_path, text))) == {
+    assert read_run(write_file(tmp_path, text)).as_dict() == {
         "q": {doc: float(number) for number, doc in enumerate(docs)}
     }
 
 
 @given(qrels_and_run(min_size=1, complete=True), st.sampled_from([" ", "\t", "  "]))
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings.default.max_examples // 2)
 def test_a_run_file_gives_the_result_of_the_dict(tmp_path_factory, case, separator):
     qrels, run = case
     lines = [
@@ -236,18 +218,6 @@ def test_a_bad_run_file_is_refused_with_its_line(tmp_path, content, problem, pac
         read_run(path)
     assert caught.value.path == path
     assert str(caught.value).startswith(str(path))
-
-
-@pytest.mark.parametrize("read", [read_run, read_qrels])
-def test_a_truncated_gz_is_refused(tmp_path, read):
-    compressed = gzip.compress(RUN_FORMS["tabs"].encode() * 100)
-    for content in (
-        compressed[:-10],
-        compressed[:40],
-        compressed[:30] + b"\0\0\0" + compressed[33:],
-    ):
-        with pytest.raises(FileFormatError, match="truncated or damaged"):
-            read(write_file(tmp_path, content, "run.gz"))
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])
@@ -406,73 +376,3 @@ def test_errors_can_be_pickled():
     ):
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - made here
         assert (type(copy), str(copy)) == (type(error), str(error))
-
-
-def test_the_real_files_are_read(realdata):
-    assert len(read_qrels(realdata / "scifact")) == 300
-    assert len(read_qrels(realdata / "scifact", split="train")) == 809
-    headerless = realdata / "msmarco-mini"
-    lines = (headerless / "qrels" / "test.tsv").read_text().splitlines()
-    assert len(read_qrels(headerless).doc_ids) == len(lines)
-    for path in sorted((realdata / "qrels").iterdir()):
-        content = path.read_bytes()
-        text = gzip.decompress(content) if path.suffix == ".gz" else content
-        assert len(read_qrels(path).doc_ids) == len(text.splitlines())
-
-
-#: nDCG@10 of real runs, over all judged queries.
-NDCG_OF_REAL_RUNS = {
-    "trec-covid/bm25": 0.5947,
-    "trec-covid/splade-pp": 0.7274,
-    "dl19/bm25": 0.5058,
-    "dl19/tas-b": 0.7210,
-    "dl19/rep-llama_ties": 0.7384,
-    "scifact/deng_base": 0.2892,
-    "scifact/deng_sbert": 0.3060,
-    "scifact/deng_e5": 0.3404,
-    "scifact/kirl_rerank_tabs": 0.5701,
-}
-
-
-@pytest.mark.parametrize(("name", "expected"), NDCG_OF_REAL_RUNS.items())
-def test_a_real_run_has_its_known_ndcg(realdata, name, expected):
-    folder = name.split("/")[0]
-    qrels_paths = {"dl19": "qrels/dl19-passage.trec", "trec-covid": "qrels/trec-covid.trec"}
-    qrels = read_qrels(realdata / qrels_paths.get(folder, "scifact"))
-    result = evaluate(qrels, read_run(realdata / "runs" / f"{name}.trec"), ["nDCG@10"])
-    assert round(result["nDCG@10"], 4) == expected
-
-
-def test_a_real_run_over_half_the_queries_has_both_means(realdata):
-    qrels = read_qrels(realdata / "scifact")
-    result = evaluate(qrels, read_run(realdata / "runs/scifact/deng_e5.trec"), ["nDCG@10"])
-    assert round(result.mean_over("retrieved")["nDCG@10"], 3) == 0.667
-    assert round(result.mean_over("judged")["nDCG@10"], 3) == 0.340
-
-
-def test_a_real_run_without_a_common_query_is_refused(realdata):
-    qrels = read_qrels(realdata / "scifact")
-    with pytest.raises(QueryMismatchError, match="no query in common"):
-        evaluate(qrels, read_run(realdata / "runs/scifact/david_e5.trec"))
-
-
-@pytest.mark.filterwarnings(
-    "ignore::beir_eval.BeirEvalWarning"
-)  # the rankings are of other queries
-def test_a_real_run_with_duplicates_is_refused_by_default(realdata):
-    qrels, path = read_qrels(realdata / "scifact"), realdata / "runs/scifact/kl_hybrid.trec"
-    with pytest.raises(DuplicateDocumentError, match="12872 repeated entries"):
-        evaluate(qrels, read_run(path))
-    result = evaluate(qrels, read_run(path), ["nDCG@10"], duplicates="first")
-    best_scores = {}
-    for line in path.read_text().splitlines():
-        query, _, doc, _, score, _ = line.split()
-        ranked = best_scores.setdefault(query, {})
-        ranked[doc] = max(ranked.get(doc, -1e9), float(score))
-    assert result["nDCG@10"] == evaluate(qrels, best_scores, ["nDCG@10"])["nDCG@10"]
-    assert result.counted.duplicates == 12872
-
-
-def test_a_file_format_error_is_a_beir_eval_error_and_a_value_error():
-    assert issubclass(FileFormatError, BeirEvalError)
-    assert issubclass(FileFormatError, ValueError)

@@ -6,15 +6,10 @@ import pytest
 
 from beir_eval import EvaluationResult, Qrels, evaluate, read_qrels
 from beir_eval.errors import FileFormatError, QrelsError
+from written_files import write_file
 
 LISTED = {"q1": ["d1", "d3"], "q2": ["d2"]}
 GRADED = {"q1": {"d1": 1.0, "d3": 1.0}, "q2": {"d2": 1.0}}
-
-
-def write(tmp_path, content, name):
-    path = tmp_path / name
-    path.write_text(content, encoding="utf-8")
-    return path
 
 
 FILES = {
@@ -36,7 +31,7 @@ FILES = {
 
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
 def test_the_documents_of_a_list_of_ids_have_grade_1(tmp_path, content):
-    assert read_qrels(write(tmp_path, content, "qrels")).as_dict() == GRADED
+    assert read_qrels(write_file(tmp_path, content, "qrels")).as_dict() == GRADED
 
 
 @pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
@@ -74,7 +69,7 @@ REFUSED = {
 @pytest.mark.parametrize(("content", "problem"), REFUSED.values(), ids=REFUSED)
 def test_what_may_be_more_than_lists_of_ids_is_refused(tmp_path, content, problem):
     with pytest.raises(FileFormatError, match=problem):
-        read_qrels(write(tmp_path, content, "qrels"))
+        read_qrels(write_file(tmp_path, content, "qrels"))
 
 
 def test_a_saved_result_is_not_read_as_lists_of_ids(tmp_path):

@@ -4,12 +4,11 @@ import json
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import read_qrels, read_run
-from beir_eval.cli.app import app
 from beir_eval.errors import FileFormatError, InputError, SettingError
 from beir_eval.validation import validate
+from command_line import output_of, run
 
 RUN = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "points": [2.5, 1.5], "score": [9.0, 1.0]}
 QRELS = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "gold": [2, 0]}
@@ -97,14 +96,9 @@ def test_a_line_with_a_stated_document_has_one_document(tmp_path):
     assert read_run(path, columns={"doc_id": "hit"}).as_dict() == {"q1": {"d1": 1.0, "d2": 1.0}}
 
 
-def test_records_of_pyterrier_in_json_lines_have_the_document_in_docno(tmp_path):
-    table = {"qid": ["q1"], "docid": [7], "docno": ["d1"], "score": [1.5]}
-    assert read_run(write(tmp_path, table, "jsonl", "run")).as_dict() == {"q1": {"d1": 1.5}}
-
-
 def command(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    return result.exit_code, " ".join(result.output.split())
+    result = run(*arguments)
+    return result.exit_code, output_of(result)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -126,16 +120,6 @@ def test_one_option_names_the_columns_of_judgements_and_runs(tmp_path, kind):
     assert read_qrels(tmp_path / "q.trec").as_dict() == {"q1": {"d1": 2.0}, "q2": {"d2": 0.0}}
 
 
-def test_a_name_is_used_for_the_files_that_have_it(tmp_path):
-    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    table = {"qid": ["q1"], "hit": ["d1"], "score": [1.5]}
-    run = write(tmp_path, table, "comma", "a.csv")
-    other = write(tmp_path, {"qid": ["q1"], "docno": ["d1"], "score": [1.5]}, "comma", "b.csv")
-    files = (tmp_path / "q.trec", run, other)
-    code, output = command("evaluate", *files, "-m", "MRR", "--columns", "doc_id=hit")
-    assert (code, output.count("1.0000")) == (0, 2), output
-
-
 @pytest.mark.parametrize("name", ["evaluate", "compare", "validate", "convert"])
 def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
     table = {"qid": ["q1"], "hit": ["d1"], "docno": ["d1"], "score": [1.5]}
@@ -148,35 +132,10 @@ def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
     assert "the tables have 'qid', 'hit', 'docno', 'score'" in output
 
 
-def test_names_for_files_without_tables_are_an_error(tmp_path):
-    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    (tmp_path / "r.trec").write_text("q1 Q0 d1 1 2.5 t\n")
-    files = (tmp_path / "q.trec", tmp_path / "r.trec")
-    code, output = command("evaluate", *files, "--columns", "grade=label")
-    assert (code, "no file is a table with a column for grade" in output) == (2, True), output
-
-
-@pytest.mark.parametrize("option", ["docno", "doc_id=", "doc_id=a,doc_id=b", "rank=r", ""])
-def test_an_option_of_another_form_is_an_error(tmp_path, option):
-    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    files = (tmp_path / "q.trec", tmp_path / "q.trec")
-    code, output = command("evaluate", *files, "--columns", option)
-    assert (code, "--columns" in output) == (2, True), output
-
-
 def test_the_error_on_the_command_line_names_the_option(tmp_path):
     (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
     code, output = command("evaluate", tmp_path / "q.trec", write(tmp_path, RUN, "comma", "r.csv"))
     assert (code, "name it with --columns as query_id" in output) == (2, True), output
-
-
-def test_runs_read_in_parts_take_the_columns(tmp_path):
-    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    run = write(tmp_path, RUN, "parquet", "r.parquet")
-    stated = ",".join(f"{role}={name}" for role, name in RUN_COLUMNS.items())
-    arguments = ("evaluate", tmp_path / "q.trec", run, "-m", "MRR", "--columns", stated)
-    in_memory, in_parts = command(*arguments), command(*arguments, "--parts")
-    assert in_parts == (0, f"r is read in parts {in_memory[1]}")
 
 
 def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):

@@ -8,6 +8,7 @@ from beir_eval import evaluate, read_run
 from beir_eval.adapters import run_parts
 from beir_eval.errors import FileFormatError
 from beir_eval.validation import validate
+from written_files import write_file
 
 TAG = "BM25 (k1=0.9 b=0.4)"
 RUN = {"q1": {"d1": 9.5, "d2": 8.5}, "q2": {"d1": -0.25}, "q3": {"d9": 3.0}}
@@ -16,12 +17,6 @@ LINES = [
     for query, docs in RUN.items()
     for rank, (doc, score) in enumerate(docs.items(), start=1)
 ]
-
-
-def write(tmp_path, content, name="run.trec"):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return path
 
 
 FORMS = {
@@ -36,7 +31,7 @@ FORMS = {
 
 @pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
 def test_a_tag_with_blanks_that_every_line_has_is_read(tmp_path, content):
-    path = write(tmp_path, content)
+    path = write_file(tmp_path, content)
     assert read_run(path).as_dict() == RUN
     assert read_run(path, format="trec").as_dict() == RUN
 
@@ -44,13 +39,15 @@ def test_a_tag_with_blanks_that_every_line_has_is_read(tmp_path, content):
 @pytest.mark.parametrize("size", [1, 40, 1 << 22])
 def test_a_tag_with_blanks_is_read_in_parts_of_every_size(tmp_path, monkeypatch, size):
     monkeypatch.setattr(run_parts, "_PART_SIZE", size)
-    path = write(tmp_path, "".join(LINES))
+    path = write_file(tmp_path, "".join(LINES))
     qrels = {query: {"d1": 1} for query in RUN}
     assert evaluate(qrels, read_run(path, parts=True)) == evaluate(qrels, RUN)
 
 
 def test_ranks_beside_a_tag_with_blanks_are_checked_by_validate(tmp_path):
-    path = write(tmp_path, "".join(LINES).replace(" 1 9.5 ", " 2 9.5 ").replace(" 2 8.5", " 1 8.5"))
+    path = write_file(
+        tmp_path, "".join(LINES).replace(" 1 9.5 ", " 2 9.5 ").replace(" 2 8.5", " 1 8.5")
+    )
     codes = {finding.code for finding in validate({"q1": {"d1": 1}}, path).findings}
     assert "ranks-against-scores" in codes
 
@@ -74,7 +71,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("line", "content"), REFUSED.values(), ids=REFUSED)
 def test_a_blank_that_may_belong_to_an_id_is_refused_with_its_line(tmp_path, line, content):
-    path = write(tmp_path, content)
+    path = write_file(tmp_path, content)
     with pytest.raises(FileFormatError, match=rf"line {line}: \d columns, expected 6 \("):
         read_run(path)
     with pytest.raises(FileFormatError, match=rf"line {line}: \d columns, expected 6 \("):
@@ -83,11 +80,11 @@ def test_a_blank_that_may_belong_to_an_id_is_refused_with_its_line(tmp_path, lin
 
 def test_a_part_with_another_tag_is_refused_with_its_line(tmp_path, monkeypatch):
     monkeypatch.setattr(run_parts, "_PART_SIZE", 1)
-    path = write(tmp_path, "".join(LINES) + "q4 Q0 d1 1 2.0 BM25 (k1=0.9 b=0.75)\n")
+    path = write_file(tmp_path, "".join(LINES) + "q4 Q0 d1 1 2.0 BM25 (k1=0.9 b=0.75)\n")
     with pytest.raises(FileFormatError, match=r"line 5: 8 columns, .* Write a tag without blanks"):
         evaluate({"q1": {"d1": 1}}, read_run(path, parts=True))
 
 
 def test_a_last_line_whose_tag_is_cut_off_is_called_so(tmp_path):
     with pytest.raises(FileFormatError, match=r"line 4: .* the file may be cut off"):
-        read_run(write(tmp_path, "".join(LINES)[:-5]))
+        read_run(write_file(tmp_path, "".join(LINES)[:-5]))

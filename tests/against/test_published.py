@@ -85,20 +85,3 @@ def test_a_difference_without_a_cause_ends_with_status_1(published, write_publis
     write_published({"map": MAP} | wrong)
     assert published.main() == 1
     assert capsys.readouterr().out.count("| not known |") == 2
-
-
-def test_missing_data_ends_with_status_2_and_says_where_it_is_expected(
-    published, write_published, tmp_path, capsys
-):
-    write_published({"map": MAP})
-    run = tmp_path / "published/dl21/made.trec.gz"
-    run.unlink()
-    assert published.main() == 2
-    assert f"expected in {run}" in capsys.readouterr().err
-
-
-def test_a_system_without_published_values_ends_with_status_2(published, write_published, capsys):
-    write_published({"map": MAP})
-    assert published.main("made") == 0
-    assert published.main("other") == 2
-    assert "no values are published of other" in capsys.readouterr().err

@@ -25,7 +25,6 @@ from beir_eval import (
     Rndcg,
     Rprec,
     Rprec_mult,
-    Run,
     Success,
     binG,
     bpref,
@@ -162,15 +161,6 @@ def test_every_value_of_the_condensed_list_is_the_same(case):
     )
 
 
-@given(qrels_and_run(min_size=1))
-def test_columns_give_the_same_values_as_the_mapping(case):
-    qrels, run = case
-    assume(every_query_has_a_judgement(qrels))
-    rows = [(query, doc, score) for query, ranked in run.items() for doc, score in ranked.items()]
-    random.Random(len(rows)).shuffle(rows)
-    assert_identical(qrels, run, given_run=Run.from_columns(*zip(*rows, strict=True)))
-
-
 @pytest.mark.parametrize("depth", [1, 10, 1000, 20_000, 100_000])
 @pytest.mark.parametrize("ties", ["no ties", "many ties"])
 def test_every_value_is_the_same_at_any_depth(depth, ties):
@@ -217,36 +207,11 @@ def test_every_value_is_the_same_on_the_real_runs(realdata, qrels_name, folder):
             assert_identical(qrels, run, given_run=beir_eval.read_run(file))
 
 
-def test_every_value_of_the_deep_learning_track_is_the_same_with_relevance_from_grade_2(realdata):
-    qrels = {
-        query: {doc: int(grade) for doc, grade in judged.items()}
-        for query, judged in beir_eval.read_qrels(realdata / "qrels/dl19-passage.trec")
-        .as_dict()
-        .items()
-    }
-    run = beir_eval.read_run(realdata / "runs/dl19/bm25.trec").as_dict()
-    assert_identical(qrels, run, level=2)
-
-
 @pytest.mark.parametrize("number_of_relevant", range(1, 60))
 def test_the_recall_points_round_as_trec_eval_9_does(number_of_relevant):
     relevant = {f"d{number}": 1 for number in range(number_of_relevant)}
     run = {f"d{number}": float(-number) for number in range(0, number_of_relevant, 2)}
     assert_identical({"q": relevant}, {"q": run})
-
-
-def test_a_query_with_only_negative_grades_scores_zero_where_the_oracle_may_crash():
-    result = evaluate({"q": {"a": -1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"b": 1.0}})
-    assert result.per_query["q"]["nDCG@10"] == 0
-    assert result.per_query["q"]["MAP@10"] == 0
-
-
-@pytest.mark.parametrize("squared", ["1", "4", "0.25", "2.5"])
-def test_the_number_of_set_f_is_the_square_of_beta(squared):
-    qrels, run = {"q": {"a": 1, "b": 1, "c": 0}}, {"q": {"a": 3.0, "x": 2.0, "y": 1.0}}
-    name = f"set_F.{squared}"
-    expected = pytrec_eval.RelevanceEvaluator(qrels, {name}).evaluate(run)["q"]["set_F"]
-    assert evaluate(qrels, run, [name])[name] == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.peers

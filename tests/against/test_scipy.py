@@ -8,7 +8,6 @@ from scipy import stats
 
 from beir_eval.significance import paired_t, sign_flip
 from beir_eval.significance.equivalence import equivalence
-from beir_eval.significance.power import paired_t_power
 from beir_eval.significance.stratified import stratified_bootstrap
 
 ALTERNATIVES = ["two-sided", "less", "greater"]
@@ -51,25 +50,6 @@ def test_the_exact_sign_flip_test_is_that_of_scipy(queries, alternative):
     assert result.p == pytest.approx(expected.pvalue, **EXACT)
 
 
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_random_sign_flips_agree_with_scipys_within_monte_carlo_error(alternative):
-    first, second = two_systems(5, 60)
-    draws = 9_999
-    theirs = stats.permutation_test(
-        (first - second,),
-        np.mean,
-        permutation_type="samples",
-        n_resamples=draws,
-        vectorized=True,
-        alternative=alternative,
-        **{RNG: np.random.default_rng(1)},
-    )
-    result = sign_flip(first, second, alternative=alternative, draws=draws)
-    error = np.sqrt(2 * theirs.pvalue * (1 - theirs.pvalue) / draws)
-    assert not result.exact
-    assert result.p == pytest.approx(theirs.pvalue, abs=4 * error + 1 / draws)
-
-
 @pytest.mark.parametrize(("queries", "confidence"), [(8, 0.9), (30, 0.95), (43, 0.99), (700, 0.95)])
 def test_the_bootstrap_interval_of_one_data_set_is_scipys_on_the_same_resamples(
     queries, confidence
@@ -102,10 +82,3 @@ def test_equivalence_without_a_range_is_the_larger_p_of_scipys_two_one_sided_tes
     # The quantiles of scipy 1.14 have ten digits.
     assert (result.low, result.high) == pytest.approx(tuple(interval), rel=1e-10)
     assert result.equivalent == (interval.low > -delta and interval.high < delta)
-
-
-def test_the_power_equals_that_of_simulated_t_tests():
-    rng = np.random.default_rng(0)
-    samples = rng.normal(0.1, 0.3, size=(4_000, 40))
-    share = np.mean(stats.ttest_1samp(samples, 0, axis=1).pvalue < 0.05)
-    assert paired_t_power(0.1, 0.3, 40) == pytest.approx(share, abs=4 * np.sqrt(0.25 / 4_000))

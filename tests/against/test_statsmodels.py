@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
-from statsmodels.stats.weightstats import ttost_paired
 
 from beir_eval.significance.corrections import correct
-from beir_eval.significance.equivalence import equivalence
 from beir_eval.significance.power import (
     minimum_detectable_difference,
     paired_t_power,
@@ -44,12 +42,3 @@ def test_detectable_differences_and_query_counts_have_the_requested_power(querie
     assert queries_needed(effect * 0.3, 0.3, alpha=alpha) == int(
         np.ceil(np.squeeze(queries_by_statsmodels))
     )
-
-
-def test_equivalence_without_a_range_is_that_of_statsmodels():
-    rng = np.random.default_rng(4)
-    first = rng.random(40)
-    second = first + rng.normal(0, 0.05, 40)
-    expected = ttost_paired(first, second, -0.02, 0.02)[0]
-    result = equivalence(first, second, delta=0.02, score_range=None)
-    assert result.p == pytest.approx(expected, rel=1e-12)

@@ -1,6 +1,5 @@
 """Several data sets: averages that pool no queries, their intervals, ranks, tests and groups."""
 
-import csv
 import itertools
 import math
 
@@ -8,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
-from beir_eval import compare, evaluate, read_qrels, read_run
+from beir_eval import compare
 from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
 from beir_eval.benchmark.dataset_scores import groups_without_difference
 from beir_eval.comparison.differences import Pair
@@ -179,7 +177,7 @@ def test_several_pairs_are_corrected_by_max_t():
 @pytest.mark.parametrize("hierarchical", [False, True])
 def test_a_verdict_on_the_average_agrees_with_its_interval(hierarchical):
     verdicts = set()
-    for seed, gap in itertools.product(range(4), (0.0, 0.02, 0.1, 0.3)):
+    for seed, gap in itertools.product(range(2), (0.0, 0.02, 0.1, 0.3)):
         rng = np.random.default_rng(seed)
         scores = {
             f"d{number}": rng.random((1, size))
@@ -203,20 +201,6 @@ def test_with_five_data_sets_nothing_is_shown_about_other_data_sets():
     [pair] = compare_benchmark(results_of(scores), baseline="s0", hierarchical=True).differences
     assert (pair.p, pair.verdict) == (2 / 2**5, "undecided")
     assert (pair.low, pair.high) == (-math.inf, math.inf)
-
-
-def test_systems_that_do_not_differ_are_called_different_in_5_percent_of_tests():
-    rng = np.random.default_rng(5)
-    num_tests = 400
-    # Data sets of different size and spread; each row is a test.
-    strata = [
-        rng.normal(0, spread, (num_tests, size))
-        for size, spread in ((8, 0.3), (25, 0.1), (60, 0.2))
-    ]
-    p = sign_flip_many(balanced(strata), draws=1_000).p
-    rejected = int((p <= 0.05).sum())
-    assert stats.binomtest(rejected, num_tests, 0.05).pvalue > 0.01
-    assert p.min() > 0
 
 
 # Intervals
@@ -252,41 +236,6 @@ def test_the_bootstrap_equals_a_plain_loop_over_the_same_random_numbers(hierarch
                     ) / len(parts)
                 drawn_so_far += 1
     np.testing.assert_allclose(result.resampled, totals / 5, rtol=0, atol=1e-14)
-
-
-def test_the_interval_covers_the_true_average_at_about_the_stated_rate():
-    rng = np.random.default_rng(3)
-    inside, trials = 0, 250
-    truth = (0.25 + 1 / 3 + 0.5) / 3  # the means of beta(1, 3), beta(1, 2) and beta(1, 1)
-    for seed in range(trials):
-        strata = [rng.beta(1, 3 - n, (1, size)) for n, size in enumerate((25, 60, 120))]
-        low, high = stratified_bootstrap(strata, draws=600, rng=seed).interval(0)
-        inside += low <= truth <= high
-    assert stats.binomtest(inside, trials, 0.94).pvalue > 0.01
-
-
-def test_only_the_hierarchical_interval_covers_the_average_of_all_possible_data_sets():
-    rng = np.random.default_rng(4)
-    inside = {True: 0, False: 0}
-    for seed in range(100):
-        means = rng.normal(0.5, 0.1, 12)
-        strata = [rng.normal(mean, 0.1, (1, 40)) for mean in means]
-        for hierarchical in inside:
-            result = stratified_bootstrap(strata, hierarchical=hierarchical, draws=400, rng=seed)
-            low, high = result.interval(0)
-            inside[hierarchical] += low <= 0.5 <= high
-    assert inside[True] >= 85
-    assert inside[False] <= 60
-
-
-def test_a_constant_difference_has_an_interval_of_no_length():
-    scores = {
-        name: np.stack([array[0], array[0] + 0.25]) for name, array in random_scores().items()
-    }
-    difference = compare_benchmark(results_of(scores), baseline="s0").difference("s1")
-    assert difference.low == pytest.approx(0.25, abs=1e-12)
-    assert difference.high == pytest.approx(0.25, abs=1e-12)
-    assert difference.verdict == "better"
 
 
 def test_hierarchical_needs_five_data_sets_and_then_is_wider():
@@ -469,10 +418,6 @@ def test_repeats_of_a_system_are_averaged_for_each_query():
         (lambda r: {"s0": r["s0"]["one"]}, {}, ResultError, "BenchmarkResult or"),
         (lambda _: 3, {}, ResultError, "not int"),
         (lambda r: r, {"baseline": "nobody"}, SettingError, "no system 'nobody'"),
-        (lambda r: r, {"alpha": 0}, SettingError, "alpha"),
-        (lambda r: r, {"on": "union"}, SettingError, "union"),
-        (lambda r: r, {"draws": 0}, SettingError, "draws"),
-        (lambda r: r, {"rng": None}, SettingError, "rng"),
         (lambda r: r, {"measure": "nDGC@10"}, UnknownMeasureError, "nDGC"),
         (lambda r: r, {"measure": "MAP"}, NotEvaluatedError, "one: MAP was not evaluated"),
         (lambda r: r, {"measure": "num_ret"}, MeasureError, "no mean over queries"),
@@ -481,21 +426,6 @@ def test_repeats_of_a_system_are_averaged_for_each_query():
 def test_invalid_results_and_settings_are_refused(select, settings, error, message):
     with pytest.raises(error, match=message):
         compare_benchmark(select(results_of(random_scores())), **settings)
-
-
-@pytest.mark.parametrize(
-    "strata", [[], [[[0.1, 0.2]], [[0.1, 0.2], [0.3, 0.4]]], [[[0.1]]], [[[0.1, math.nan]]]]
-)
-def test_strata_that_do_not_fit_are_refused(strata):
-    with pytest.raises(InputError):
-        balanced(strata)
-    with pytest.raises(InputError):
-        stratified_bootstrap(strata)
-
-
-def test_units_must_name_every_stratum():
-    with pytest.raises(InputError, match="each of 1 strata, not of 2"):
-        balanced([[[0.1, 0.2]]], units=["a", "b"])
 
 
 def test_a_pair_or_system_that_was_not_compared_is_named_in_the_error():
@@ -520,61 +450,7 @@ def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
         AcrossDatasets.load(tmp_path / "bad.json")
 
 
-def test_tables_show_averages_ranks_groups_and_verdicts():
-    all_pairs, with_baseline = (
-        compare_benchmark(results_of(random_scores()), baseline=baseline)
-        for baseline in (None, "s0")
-    )
-    best = all_pairs.averages[0]
-    assert f"{best.average:.4f}" in all_pairs.to_markdown()
-    assert "| groups |" in all_pairs.to_markdown()
-    assert "s2 vs s0: +0.12" in with_baseline.to_markdown()
-    assert "against s0" in with_baseline.to_markdown()
-    assert "about these data sets" in with_baseline.to_markdown()
-    assert rf"\textbf{{{best.average:.4f}}}$^{{a}}$" in all_pairs.to_latex()
-    assert r"$^{\ensuremath{\uparrow}}$" in with_baseline.to_latex()
-    assert with_baseline.to_latex().count(r"\\") == 4
-    assert "<table>" in all_pairs._repr_html_()
-    rows = list(csv.DictReader(all_pairs.to_csv().splitlines()))
-    assert [float(row["p"]) for row in rows] == [
-        difference.p for difference in all_pairs.differences
-    ]
-
-
-def test_html_and_latex_in_names_are_escaped():
-    name = "a|b <img src=x> & 100%_$"
-    sizes = SIZES | {name: 6}
-    results = results_of(random_scores(sizes=sizes))
-    results[name] = {data_set: made(np.ones(size)) for data_set, size in sizes.items()}
-    comparison = compare_benchmark(results)
-    for text in (comparison.to_markdown(), comparison._repr_html_()):
-        assert "<img" not in text
-        assert "&lt;img" in text
-    # The name is that of a system and of a data set: once in the header, once in a row.
-    escaped = r"\& 100\%\_\$ &"
-    lines = comparison.to_latex().splitlines()
-    assert [number for number, line in enumerate(lines) if escaped in line] == [7, 9]
-
-
 # Real runs
-
-
-def test_splade_is_better_than_bm25_over_two_real_data_sets(realdata):
-    results = {}
-    for system in ("bm25", "splade-pp"):
-        results[system] = {}
-        for data_set, qrels in (("dl19", "dl19-passage"), ("trec-covid", "trec-covid")):
-            run = read_run(realdata / "runs" / data_set / f"{system}.trec")
-            judgements = read_qrels(realdata / "qrels" / f"{qrels}.trec")
-            results[system][data_set] = evaluate(judgements, run, MEASURE, duplicates="first")
-    comparison = compare_benchmark(results, baseline="bm25")
-    difference = comparison.difference("splade-pp")
-    means = [
-        results["splade-pp"][name][MEASURE] - results["bm25"][name][MEASURE]
-        for name in ("dl19", "trec-covid")
-    ]
-    assert math.isclose(difference.difference, sum(means) / 2, rel_tol=1e-12)
-    assert (difference.verdict, difference.better) == ("better", 2)
 
 
 def test_draws_are_refused_if_no_data_set_could_be_significant():

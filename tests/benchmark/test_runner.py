@@ -14,7 +14,7 @@ from beir_eval import Run, evaluate, load_dataset, write_qrels, write_run
 from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES
-from beir_eval.errors import InputError, NotEvaluatedError, SettingError
+from beir_eval.errors import NotEvaluatedError, SettingError
 from waiting import wait_until
 
 #: Made systems give many documents the same score, and the same documents to every query.
@@ -288,13 +288,6 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
             Benchmark(datasets, systems, folder=tmp_path / "out")
 
 
-def test_a_path_with_a_zero_byte_is_refused_as_a_data_set_and_as_a_system(tmp_path):
-    with pytest.raises(InputError, match="the data set contains a zero byte"):
-        Benchmark(["a\0b"], {"a": words}, folder=tmp_path / "out")
-    with pytest.raises(InputError, match="the path of system 'a' contains a zero byte"):
-        Benchmark([demo.FOLDER], {"a": "a\0b"}, folder=tmp_path / "out")
-
-
 def test_a_top_k_below_1_is_refused_before_the_retriever_is_called(tmp_path):
     before = Retriever.calls
     for top_k in (0, -1, 2.5, True):
@@ -333,14 +326,6 @@ def test_a_run_that_cannot_be_evaluated_is_not_kept(tmp_path):
     result = Benchmark(sets, {"changing": changing}, folder=out, measures=MEASURES).run()
     assert result.results["changing"]["one"].counted.duplicates == 1
     assert "1 entries repeat a document" in result.to_markdown()
-
-
-def test_a_damaged_corpus_does_not_stop_the_other_data_sets(tmp_path):
-    sets = [small_dataset(tmp_path, "one", 5), small_dataset(tmp_path, "two", 5)]
-    (sets[0] / "corpus.jsonl").write_text("nothing\n")
-    result = Benchmark(sets, {"words": words}, folder=tmp_path / "out", measures=MEASURES).run()
-    assert "corpus.jsonl, line 1" in result.failures["words"]["one"]
-    assert list(result.results["words"]) == ["two"]
 
 
 @pytest.mark.usefixtures("locks_of_each_platform")

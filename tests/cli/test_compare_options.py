@@ -7,7 +7,6 @@ import json
 import shutil
 
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import (
     Comparison,
@@ -23,7 +22,6 @@ from beir_eval import (
     read_run,
 )
 from beir_eval.benchmark import AcrossDatasets
-from beir_eval.cli.app import app
 from beir_eval.comparison.checkpoints import CheckpointCurve
 from beir_eval.comparison.slices import (
     SlicedComparison,
@@ -33,20 +31,13 @@ from beir_eval.comparison.slices import (
     cut,
 )
 from beir_eval.datasets import demo
+from command_line import output_of, run
+from data_sets import write_benchmark
 
-RUNNER = CliRunner()
 BM25, PLAIN = demo.RUNS
 QRELS = read_qrels(demo.FOLDER)
 RUNS = {path.stem: read_run(path) for path in demo.RUNS}
 COMPARE = ("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain")
-
-
-def run(*arguments):
-    return RUNNER.invoke(app, [str(argument) for argument in arguments])
-
-
-def output_of(result):
-    return " ".join(result.output.split())
 
 
 def test_draws_seed_and_interval_are_those_of_python(tmp_path):
@@ -126,7 +117,6 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
     [
         (["--slices", "nothing"], "give a file of labels, length, relevant or metadata.KEY"),
         (["--slices", "length=a"], "numbers were expected behind ="),
-        (["--slices", "length=5,3"], "edges must ascend"),
         (["--slices", "length", "--slices", "length=2"], "two columns 'length'"),
         (["--slices", "metadata.x"], "no query has metadata 'x'"),
         (["--slices", "text.csv=2"], "its labels are not numbers"),
@@ -135,12 +125,10 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--slices", "head.csv"], "a header was expected with query_id"),
         (["--slices", "open.csv"], "does a quote lack its end?"),
         (["--floor", "nDCG@10"], "MEASURE=SCORE was expected, such as nDCG@10=0.45"),
-        (["--floor", "nDCG@10=x"], "MEASURE=SCORE was expected"),
         (["--floor", "MRR=0.1", "--floor", "MRR=0.2"], "names MRR twice"),
         (["--floor-interval"], "add --floor MEASURE=SCORE"),
         (["--allow-missing"], "add --gate MEASURE"),
         (["--interval", "x"], "--interval x is not known"),
-        (["--draws", "0"], "draws"),
         (["-o", "c.json", "--slices", "relevant", "-o", "c.slices.json"], "named twice"),
     ],
 )
@@ -267,10 +255,15 @@ def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names
 
 def test_systems_without_a_step_are_named_in_every_output_of_the_curve(tmp_path):
     folder = saved_steps(tmp_path / "results", ("best", "ckpt-9", "ckpt-10", "final"))
-    files = [tmp_path / name for name in ("c.json", "c.md", "c.html")]
+    files = [tmp_path / name for name in ("c.json", "c.md", "c.html", "c.csv")]
     result = run("compare", folder, "--steps", *(part for file in files for part in ("-o", file)))
     assert result.exit_code == 0, result.output
-    assert CheckpointCurve.load(tmp_path / "c.steps.json").without_step == ("best", "final")
+    curve = CheckpointCurve.load(tmp_path / "c.steps.json")
+    assert curve.without_step == ("best", "final")
+    steps = [EvaluationResult.load(folder / f"ckpt-{step}.json") for step in (9, 10)]
+    assert curve.points == checkpoint_curve(steps, r"ckpt-(\d+)").points
+    assert (tmp_path / "c.steps.csv").read_text().startswith("measure,step,name,mean")
+    assert "## From checkpoint to checkpoint" in files[1].read_text()
     sentence = "'best', 'final' have no step and are left out of the curve"
     assert sentence in output_of(result)
     assert sentence in files[1].read_text()
@@ -290,27 +283,6 @@ def test_names_without_a_step_need_a_pattern_and_the_error_says_so(tmp_path, nam
     result = run("compare", saved_steps(tmp_path / "results", names), "--steps")
     assert result.exit_code == 2
     assert problem in output_of(result)
-
-
-def test_checkpoints_are_printed_and_written_without_a_report(tmp_path):
-    for step, run_file in ((100, PLAIN), (200, BM25)):
-        shutil.copy(run_file, tmp_path / f"step{step}.trec")
-    files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
-    options = ["-o", tmp_path / "c.csv", "-o", tmp_path / "c.json"]
-    result = run(
-        "compare", demo.FOLDER, *files, "--steps", r"step(\d+)", *options,
-        "-o", tmp_path / "c.md",
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    results = {
-        f"step{step}": evaluate(QRELS, read_run(path), "nDCG@10", name=f"step{step}")
-        for step, path in ((100, PLAIN), (200, BM25))
-    }
-    curve = checkpoint_curve(results, r"step(\d+)")
-    assert CheckpointCurve.load(tmp_path / "c.steps.json").points == curve.points
-    assert (tmp_path / "c.steps.csv").read_text().startswith("measure,step,name,mean")
-    assert "step 200 (step200) has the highest mean" in output_of(result)
-    assert "## From checkpoint to checkpoint" in (tmp_path / "c.md").read_text()
 
 
 # The gate
@@ -408,14 +380,7 @@ def test_a_floor_is_checked_with_one_run_or_one_saved_result(tmp_path, monkeypat
 @pytest.fixture
 def benchmark(tmp_path):
     """Return the folders of six data sets and of the runs of two systems on them."""
-    sets, runs = tmp_path / "sets", tmp_path / "runs"
-    sets.mkdir()
-    for name in ("one", "two", "three", "four", "five", "six"):
-        shutil.copy(demo.FOLDER / "qrels" / "test.tsv", sets / f"{name}.tsv")
-        for system, file in (("good", BM25), ("plain", PLAIN)):
-            (runs / system).mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, runs / system / f"{name}.trec")
-    return sets, runs
+    return write_benchmark(tmp_path, ("one", "two", "three", "four", "five", "six"))
 
 
 def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
@@ -450,15 +415,3 @@ def test_options_of_a_comparison_need_it(benchmark, tmp_path):
         result = run("bench", *benchmark, *option, "--keep", tmp_path / "out")
         assert result.exit_code == 2
         assert "add --compare" in output_of(result)
-
-
-def test_a_name_with_a_line_break_begins_no_line(tmp_path):
-    queries = [f"q{number}" for number in range(20)]
-    for name, score in (("base", 0.9), ("new\ngate passed: new vs base", 0.1)):
-        scores = {"nDCG@10": dict.fromkeys(queries, score)}
-        EvaluationResult.from_scores(name, scores).save(tmp_path / f"{name[:3]}.json")
-    files = tmp_path / "bas.json", tmp_path / "new.json"
-    done = run("compare", *files, "--baseline", "base", "--gate", "nDCG@10")
-    assert done.exit_code == 1
-    assert not any(line.startswith("gate passed") for line in done.output.splitlines())
-    assert r"new\ngate passed: new vs base" in done.output

@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from beir_eval.cli.app import app
+from beir_eval import Run, write_run
+from command_line import output_of
+from command_line import run as run_command
 
 DROPPED = "BEIR's conventions for arguana: documents with the id of their query are left out"
 SPLIT = "BEIR's conventions for msmarco: the split is dev"
@@ -26,20 +27,16 @@ def folder(tmp_path, monkeypatch):
             rows = f"query-id\tcorpus-id\tscore\nq1\t{judged}\t1\nq2\t{judged}\t1\n"
             (tmp_path / name / "qrels" / f"{split}.tsv").write_text(rows)
     for name in ("a", "b"):
-        lines = "".join(
-            f"{query} Q0 {document} 1 {score} {name}\n"
-            for query in ("q1", "q2")
-            for document, score in ((query, 3), ("d1", 2), ("d2", 1))
-        )
-        (tmp_path / f"{name}.trec").write_text(lines)
+        rankings = {query: [query, "d1", "d2"] for query in ("q1", "q2")}
+        write_run(Run.from_rankings(rankings), tmp_path / f"{name}.trec")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    result = run_command(*arguments)
     assert result.exit_code == 0, result.output
-    return " ".join(result.output.split())
+    return output_of(result)
 
 
 @pytest.mark.parametrize("reading", [[], ["--parts"]])
@@ -78,32 +75,12 @@ def test_evaluate_takes_the_official_split_and_a_stated_one_is_not_commented(fol
         assert "convention" not in stated
 
 
-def test_compare_follows_the_conventions_and_every_output_says_so(folder):
-    options = ["-m", "MRR", "-o", "c.md", "-o", "c.json", "-o", "c.html"]
-    output = run("compare", "arguana", "a.trec", "b.trec", *options)
-    assert "1.0000" in output
-    assert output.count(DROPPED) == 1
-    for file in ("c.md", "c.json"):
-        assert DROPPED in (folder / file).read_text()
-    assert "documents with the id of their query are left out" in (folder / "c.html").read_text()
-    kept = run("compare", "arguana", "a.trec", "b.trec", "-m", "MRR", "--keep-identical-ids")
-    assert "0.5000" in kept
-    assert "convention" not in kept
-    alone = run("compare", "arguana", "a.trec", "-m", "MRR", "--floor", "MRR=0.9")
-    assert DROPPED in alone
-
-
-def test_a_report_of_the_official_split_has_its_texts(folder):
-    (folder / "msmarco/qrels/test.tsv").unlink()
-    run("evaluate", "msmarco", "a.trec", "-o", "r.html")
-
-
 def test_the_options_are_refused_for_saved_results(folder):
     run("evaluate", "arguana", "a.trec", "-o", "a.json")
     run("evaluate", "arguana", "b.trec", "-o", "b.json")
     run("compare", "a.json", "b.json")
     for option in ("--keep-identical-ids", "--drop-identical-ids"):
-        refused = CliRunner().invoke(app, ["compare", "a.json", "b.json", option])
+        refused = run_command("compare", "a.json", "b.json", option)
         assert refused.exit_code == 2
         assert "saved results were evaluated already" in refused.stderr
 

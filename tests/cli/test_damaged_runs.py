@@ -4,12 +4,11 @@ import json
 import shutil
 
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval.benchmark import Benchmark
-from beir_eval.cli.app import app
-from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
+from command_line import run
+from data_sets import write_benchmark
 
 GOOD = "q1 Q0 a 1 2 t\nq2 Q0 c 1 2 t\n"
 DAMAGED = {
@@ -30,10 +29,6 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / "runs" / f"{name}.run").write_text(GOOD)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize("reading", [[], ["--parts"]])
@@ -128,14 +123,7 @@ def test_a_comparison_refuses_a_damaged_run_and_names_it(folder, content):
 @pytest.fixture
 def benchmark(tmp_path):
     """Return the folders of two data sets and of the runs of two systems on them."""
-    sets, runs = tmp_path / "sets", tmp_path / "runs"
-    sets.mkdir()
-    for name in ("one", "two"):
-        shutil.copy(demo.FOLDER / "qrels" / "test.tsv", sets / f"{name}.tsv")
-        for system, file in zip(("good", "plain"), demo.RUNS, strict=True):
-            (runs / system).mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, runs / system / f"{name}.trec")
-    return sets, runs
+    return write_benchmark(tmp_path, ("one", "two"))
 
 
 @pytest.mark.parametrize("content", ["nonsense\n", "z Q0 a 1 2 t\n"])

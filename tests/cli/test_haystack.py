@@ -1,38 +1,35 @@
 """``beir-eval haystack`` runs a serialised pipeline over a data set."""
 
 import json
-import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 
 import haystack
 import pytest
 import yaml
 from haystack import Pipeline
-from haystack.components.preprocessors import DocumentCleaner, DocumentSplitter
+from haystack.components.preprocessors import DocumentCleaner
 from haystack.components.rankers import LostInTheMiddleRanker
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
     InMemoryEmbeddingRetriever,
 )
-from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from typer.testing import CliRunner
 
 from beir_eval import read_run
-from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.comparison import Comparison
 from beir_eval.comparison.stages import StagedResult
 from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
 from beir_eval.integrations.haystack import evaluate_pipeline, index
+from command_line import output_of
+from command_line import run as run_command
+from pipeline_parts import indexing, words
 from time_limit import time_limit
 
-RUNNER = CliRunner()
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
 #: A module with a component that finds the same document for each query.
 FIXED_COMPONENT = """\
@@ -55,17 +52,13 @@ def pipeline_file(tmp_path):
 
 
 def run(*arguments):
-    return RUNNER.invoke(app, ["haystack", *map(str, arguments)])
-
-
-def output_of(result):
-    return " ".join(result.output.split())
+    return run_command("haystack", *arguments)
 
 
 def test_the_example_of_the_help_text_runs(pipeline_file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(demo.FOLDER, tmp_path / "path" / "to" / "scifact")
-    result = RUNNER.invoke(app, shlex.split(EXAMPLES["haystack"])[1:])
+    result = run_command(*shlex.split(EXAMPLES["haystack"])[1:])
     assert result.exit_code == 0, result.output
     assert "bm25" in result.stdout
 
@@ -87,18 +80,6 @@ def test_a_pipeline_in_yaml_has_the_same_scores_as_in_python(pipeline_file, tmp_
     assert EvaluationResult.model_validate(content).values == expected.values
     assert len(read_run(saved)) == 30
     assert len(per_query.read_text().splitlines()) == 31
-
-
-@pytest.mark.slow
-def test_the_command_works_as_a_process(pipeline_file):
-    command = [sys.executable, "-m", "beir_eval", "haystack", pipeline_file, demo.FOLDER]
-    environment = os.environ | {"HAYSTACK_TELEMETRY_ENABLED": "False"}
-    options = ["--index", "-m", "nDCG@10", "--limit", "3", "--concurrency", "1"]
-    process = subprocess.run(
-        [*map(str, command), *options], capture_output=True, text=True, check=True, env=environment
-    )
-    assert "bm25" in process.stdout
-    assert "only 3 of 30 judged queries" in process.stdout
 
 
 def test_a_saved_run_is_used_instead_of_running_the_pipeline(pipeline_file, tmp_path):
@@ -138,12 +119,6 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(pipeline_file, change, opti
     result = run(pipeline_file, demo.FOLDER, *options)
     assert result.exit_code == 2
     assert message in output_of(result)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    result = run(tmp_path / "nowhere.yaml", demo.FOLDER)
-    assert result.exit_code == 2
-    assert "nowhere.yaml: No such file" in output_of(result)
 
 
 def test_swapped_arguments_are_answered_with_the_right_command(pipeline_file):
@@ -223,41 +198,8 @@ def test_a_template_that_is_set_to_unsafe_is_refused(tmp_path):
     assert "unsafe=true" in output_of(result).lower()
 
 
-@pytest.mark.slow
-def test_a_class_that_is_not_haystacks_is_imported_only_if_allowed(pipeline_file, tmp_path):
-    (tmp_path / "my_parts.py").write_text(FIXED_COMPONENT)
-    content = yaml.safe_load(pipeline_file.read_text())
-    content["components"] = {"fixed": {"type": "my_parts.Fixed", "init_parameters": {}}}
-    pipeline_file.write_text(yaml.safe_dump(content))
-    command = [
-        sys.executable,
-        "-m",
-        "beir_eval",
-        "haystack",
-        pipeline_file,
-        demo.FOLDER,
-        "-m",
-        "RR",
-    ]
-    environment = os.environ | {
-        "HAYSTACK_TELEMETRY_ENABLED": "False",
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
-    }
-    refused = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert refused.returncode == 2
-    assert "my_parts.Fixed is not one of Haystack's" in refused.stderr
-    allowed = subprocess.run(
-        [*command, "--allow", "my_parts"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
-    assert allowed.returncode == 0, allowed.stderr
-
-
 def test_the_demo_compares_two_pipelines(tmp_path):
-    result = RUNNER.invoke(app, ["demo", "-o", str(tmp_path / "demo.html")])
+    result = run_command("demo", "-o", tmp_path / "demo.html")
     assert result.exit_code == 0
     assert "Two Haystack pipelines" in output_of(result)
     # The number depends on the BM25 of the installed Haystack.
@@ -272,18 +214,8 @@ def test_the_demo_compares_two_pipelines(tmp_path):
 
 def write_indexing(path, *parts, **settings):
     """Write an indexing pipeline of these components and a writer to a store in memory."""
-    pipeline, before = Pipeline(), None
-    for number, part in enumerate([*parts, DocumentWriter(InMemoryDocumentStore(**settings))]):
-        pipeline.add_component(f"part{number}", part)
-        if before is not None:
-            pipeline.connect(before, f"part{number}.documents")
-        before = f"part{number}.documents"
-    path.write_text(pipeline.dumps())
+    path.write_text(indexing(InMemoryDocumentStore(**settings), *parts).dumps())
     return path
-
-
-def words(length):
-    return DocumentSplitter(split_by="word", split_length=length, split_overlap=0)
 
 
 def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count(tmp_path):
@@ -291,8 +223,8 @@ def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count
     pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=100))
     retrieval = tmp_path / "bm25.yaml"
     retrieval.write_text(pipeline.dumps())
-    indexing = write_indexing(tmp_path / "indexing.yaml", DocumentCleaner(), words(8))
-    options = ["-m", "Recall@20", "--index-pipeline", indexing]
+    written = write_indexing(tmp_path / "indexing.yaml", DocumentCleaner(), words(8))
+    options = ["-m", "Recall@20", "--index-pipeline", written]
     result = run(retrieval, demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
     assert "174 documents written to the pipeline's store through " in output_of(result)
@@ -308,11 +240,11 @@ def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count
 
 
 def test_an_indexing_pipeline_that_writes_to_another_store_is_refused(pipeline_file, tmp_path):
-    indexing = write_indexing(tmp_path / "indexing.yaml", words(8), bm25_algorithm="BM25Plus")
-    result = run(pipeline_file, demo.FOLDER, "--index-pipeline", indexing)
+    written = write_indexing(tmp_path / "indexing.yaml", words(8), bm25_algorithm="BM25Plus")
+    result = run(pipeline_file, demo.FOLDER, "--index-pipeline", written)
     assert result.exit_code == 2
     assert "state the same document store with the same settings in both files" in output_of(result)
-    both = run(pipeline_file, demo.FOLDER, "--index-pipeline", indexing, "--index")
+    both = run(pipeline_file, demo.FOLDER, "--index-pipeline", written, "--index")
     assert "--index writes text and --index-pipeline writes through a pipeline" in output_of(both)
 
 

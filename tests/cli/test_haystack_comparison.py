@@ -3,10 +3,8 @@
 import json
 import re
 
-import haystack
 import pytest
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from typer.testing import CliRunner
 
 import pipeline_parts
 from beir_eval import (
@@ -18,11 +16,11 @@ from beir_eval import (
     load_dataset,
     read_run,
 )
-from beir_eval.cli.app import app
 from beir_eval.datasets import demo
+from command_line import output_of
+from command_line import run as run_command
 from pipeline_parts import FAILING, QUERIES, Recorded, Varying, write_pipeline
 
-RUNNER = CliRunner()
 DATASET = load_dataset(demo.FOLDER)
 TEXTS = list(DATASET.queries.values())
 
@@ -56,14 +54,7 @@ def varying(tmp_path):
 
 
 def run(*arguments):
-    return RUNNER.invoke(
-        app,
-        ["haystack", *map(str, arguments[:-1]), str(arguments[-1]), "--allow", "pipeline_parts"],
-    )
-
-
-def output_of(result):
-    return " ".join(result.output.split())
+    return run_command("haystack", *arguments, "--allow", "pipeline_parts")
 
 
 def runs_in(folder, *names):
@@ -102,32 +93,31 @@ def test_three_pipelines_are_compared_with_the_baseline_on_ndcg_at_10_by_default
     deep_and_shallow, tmp_path
 ):
     best = write_pipeline(tmp_path / "best.yaml", top_k=1)
-    options = ["--index", "--baseline", "shallow", "-o", "r.json", "--margin", "0.2"]
+    options = [
+        "--index",
+        "--baseline",
+        "shallow",
+        "-o",
+        "r.json",
+        "--margin",
+        "0.2",
+        "--alpha",
+        "0.1",
+    ]
     result = run(*deep_and_shallow, best, demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
     comparison = Comparison.load(tmp_path / "r.compare.json")
     assert comparison.measures == ("nDCG@10",)
-    assert (comparison.baseline, comparison.settings.margin) == ("shallow", 0.2)
+    assert (comparison.settings.margin, comparison.settings.alpha) == (0.2, 0.1)
+    assert comparison.baseline == "shallow"
     assert [pair.system for pair in comparison.differences] == ["deep", "best"]
     assert len(json.loads((tmp_path / "r.json").read_text())[0]["measures"]) == 36
     assert "5 of the 36 measures evaluated" in output_of(result)
 
 
-def test_the_options_of_a_comparison_are_those_of_compare(deep_and_shallow, tmp_path):
-    options = ["--margin", "0.02", "--alpha", "0.1", "--save-run", "runs", "--detail"]
-    result = run(*deep_and_shallow, demo.FOLDER, "--index", *options, "-o", "r.json")
-    assert result.exit_code == 0, result.output
-    runs = runs_in(tmp_path / "runs", "deep", "shallow")
-    expected = compare_runs(DATASET, runs, alpha=0.1, margin=0.02)
-    saved = Comparison.load(tmp_path / "r.compare.json")
-    assert (saved.settings, saved.differences) == (expected.settings, expected.differences)
-    assert saved.clusters == expected.clusters
-    assert "What the p-value covers" in output_of(result)
-
-
 def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path):
     saving = run(*deep_and_shallow, demo.FOLDER, "--index", "--save-run", "runs")
-    again = RUNNER.invoke(app, ["compare", str(demo.FOLDER), "runs"])
+    again = run_command("compare", demo.FOLDER, "runs")
     assert again.exit_code == 0, again.output
     assert (tmp_path / "runs" / "deep.trec.progress.jsonl").exists()
     assert output_of(again) in output_of(saving)
@@ -173,26 +163,6 @@ def test_a_pipeline_that_fails_at_a_query_is_named_or_makes_the_gate_undecidable
     assert "warning: recorded: 1 of 30 judged queries" in output_of(undecided)
     allowed = run(deep_and_shallow[0], recorded, demo.FOLDER, *gate, "--allow-missing")
     assert allowed.exit_code == 0
-
-
-def test_an_interrupted_comparison_resumes_each_pipeline_where_it_stopped(
-    deep_and_shallow, recorded, tmp_path
-):
-    FAILING.add(TEXTS[20])
-    arguments = (deep_and_shallow[0], recorded, demo.FOLDER, "--save-run", "runs")
-    assert run(*arguments, "--index").exit_code == 2
-    assert TEXTS[:20] == QUERIES
-    FAILING.clear()
-    # In Haystack 2, writing documents again into the store of this process changes BM25's scores.
-    is_checked = not hasattr(haystack, "AsyncPipeline")
-    resumed = run(*arguments, "--index", *([] if is_checked else ["--check-saved", "0"]))
-    assert resumed.exit_code == 0, resumed.output
-    checked = [TEXTS[0], TEXTS[10], TEXTS[19]] if is_checked else []
-    assert [*TEXTS[:20], *checked, *TEXTS[20:]] == QUERIES
-    again = run(*arguments, "--check-saved", "0")
-    assert again.exit_code == 0, again.output
-    assert len(QUERIES) == len(TEXTS) + len(checked)
-    assert {len(saved) for saved in runs_in(tmp_path / "runs", "deep", "recorded").values()} == {30}
 
 
 def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path):

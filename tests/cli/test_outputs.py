@@ -7,11 +7,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
+from command_line import run
 
 BM25, PLAIN = demo.RUNS[:2]
 FIRST_BYTES = {
@@ -21,10 +20,6 @@ FIRST_BYTES = {
     "tex": "",
     "csv": "system,query_id,MRR",
 }
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @pytest.fixture

@@ -1,33 +1,21 @@
 """``beir-eval evaluate --parts``, and runs that every command reads in parts by itself."""
 
-import pytest
-from typer.testing import CliRunner
-
 from beir_eval.adapters import run_size
-from beir_eval.cli.app import app
 from beir_eval.datasets import demo
+from command_line import run as run_command
 
 FILES = [str(demo.FOLDER), *map(str, demo.RUNS)]
 REASON = "is read in parts: it would take more than half of the free memory"
 
 
 def run(*arguments, expected=0):
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = run_command(*arguments)
     assert result.exit_code == expected, result.output
     return result.output
 
 
 def without_notes(output):
     return [line for line in output.splitlines() if "is read in parts" not in line]
-
-
-@pytest.mark.parametrize("options", [[], ["-m", "nDCG@10,MAP"], ["--stages"]])
-def test_runs_in_parts_print_what_runs_in_memory_print(options):
-    in_parts = run("evaluate", *FILES, *options, "--parts")
-    lines = without_notes(in_parts)
-    assert len(in_parts.splitlines()) - len(lines) == len(FILES) - 1
-    assert "more than half" not in in_parts
-    assert lines == run("evaluate", *FILES, *options, "--no-parts").splitlines()
 
 
 def test_a_large_run_is_read_in_parts_by_itself_and_the_output_says_so(monkeypatch, tmp_path):

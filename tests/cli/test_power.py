@@ -1,29 +1,9 @@
 """``beir-eval power`` prints what the Python function returns."""
 
-import json
-
-from typer.testing import CliRunner
-
 from beir_eval import read_qrels
-from beir_eval.cli.app import app
 from beir_eval.comparison.experiments import experiment_power
 from beir_eval.datasets import demo
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-def test_power_prints_the_table_and_the_notes(tmp_path):
-    target = tmp_path / "power.json"
-    result = run("power", demo.FOLDER, "-m", "nDCG@10", "-o", target)
-    assert result.exit_code == 0, result.output
-    expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10")
-    for row in expected.to_table().rows:
-        assert " ".join(row) in " ".join(result.output.split())
-    for note in expected.notes():
-        assert note.replace("with sd=", "with --sd") in result.output
-    assert json.loads(target.read_text()) == json.loads(expected.model_dump_json())
+from command_line import output_of, run
 
 
 def test_power_fits_into_80_columns(monkeypatch):
@@ -37,7 +17,7 @@ def test_power_fits_into_80_columns(monkeypatch):
 def test_power_takes_a_standard_deviation():
     result = run("power", demo.FOLDER, "--sd", "0.1", "-m", "nDCG@10")
     expected = experiment_power(read_qrels(demo.FOLDER), "nDCG@10", sd=0.1)
-    assert " ".join(expected.to_table().rows[0]) in " ".join(result.output.split())
+    assert " ".join(expected.to_table().rows[0]) in output_of(result)
 
 
 def test_wrong_input_is_one_line_and_exit_code_2():
@@ -48,4 +28,4 @@ def test_wrong_input_is_one_line_and_exit_code_2():
     ):
         result = run(*arguments)
         assert result.exit_code == 2
-        assert message in " ".join(result.output.split())
+        assert message in output_of(result)

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from beir_eval import compare_runs, read_qrels, read_run
-from beir_eval.cli.app import app
+from beir_eval import compare_runs, read_qrels, read_run, write_qrels, write_run
+from command_line import output_of, run
 
-RUNNER = CliRunner()
 QUERIES = [f"q{number:02}" for number in range(24)]
 
 
@@ -18,22 +16,17 @@ QUERIES = [f"q{number:02}" for number in range(24)]
 def folder(tmp_path, monkeypatch):
     """Return a folder with judgements and five runs of two systems, which is the current one."""
     monkeypatch.chdir(tmp_path)
-    lines = [f"{query} 0 d{number} {number % 2}" for query in QUERIES for number in range(6)]
-    (tmp_path / "qrels.trec").write_text("\n".join(lines) + "\n")
+    judged = {f"d{number}": number % 2 for number in range(6)}
+    write_qrels(dict.fromkeys(QUERIES, judged), tmp_path / "qrels.trec")
     for seed, name in enumerate(("base_1", "base_2", "dense_s1", "dense_s2", "dense_s3")):
         rng = np.random.default_rng(seed)
         gain = 0.6 if name.startswith("dense") else 0.0
-        rows = [
-            f"{query} Q0 d{number} 0 {rng.random() + gain * (number % 2):.6f} {name}"
+        rankings = {
+            query: {f"d{number}": rng.random() + gain * (number % 2) for number in range(6)}
             for query in QUERIES
-            for number in range(6)
-        ]
-        (tmp_path / f"{name}.trec").write_text("\n".join(rows) + "\n")
+        }
+        write_run(rankings, tmp_path / f"{name}.trec")
     return tmp_path
-
-
-def run(*arguments):
-    return RUNNER.invoke(app, [str(argument) for argument in arguments])
 
 
 def runs_of(folder, *names):
@@ -44,7 +37,7 @@ def compared(*arguments):
     """Return the comparison that the command saves."""
     result = run("compare", "qrels.trec", *arguments, "-o", "out.json")
     assert result.exit_code == 0, result.output
-    return json.loads(Path("out.json").read_text()), " ".join(result.output.split())
+    return json.loads(Path("out.json").read_text()), output_of(result)
 
 
 def test_repeats_are_a_list_of_files_or_a_pattern(folder):
@@ -99,8 +92,8 @@ def test_runs_as_repeats_need_judgements(folder):
     options = ["--repeats", "base=base_1.trec,base_2.trec", "--repeats", "dense_s*.trec"]
     result = run("compare", *options)
     assert result.exit_code == 2
-    assert "the judgements were expected as the argument" in " ".join(result.output.split())
-    assert "judgements, then run files or folders" in " ".join(run("compare").output.split())
+    assert "the judgements were expected as the argument" in output_of(result)
+    assert "judgements, then run files or folders" in output_of(run("compare"))
 
 
 def test_clusters_come_from_a_file_of_labels(folder):
@@ -134,4 +127,4 @@ def test_clusters_come_from_a_file_of_labels(folder):
 def test_values_that_name_nothing_are_refused(folder, arguments, message):
     result = run("compare", "qrels.trec", *arguments)
     assert result.exit_code == 2
-    assert message in " ".join(result.output.split())
+    assert message in output_of(result)

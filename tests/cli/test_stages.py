@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from beir_eval import evaluate_stages
-from beir_eval.cli.app import app
+from beir_eval import Run, evaluate_stages, write_qrels, write_run
 from beir_eval.comparison.stages import StagedResult
+from command_line import run as run_command
 
 QUERIES = [f"q{number:02}" for number in range(20)]
 
@@ -17,29 +16,21 @@ QUERIES = [f"q{number:02}" for number in range(20)]
 def files(tmp_path, monkeypatch):
     """Write qrels and three runs; the joiner drops b, and the ranker puts a first."""
     monkeypatch.chdir(tmp_path)
-    rankings = {
-        "qrels": None,
+    stages = {
         "bm25": ["x", "a", "b"],
         "dense": ["y", "a"],
         "joined": ["x", "y", "a"],
         "ranked": ["a", "x", "y"],
     }
-    for name, documents in rankings.items():
-        lines = []
-        for query in QUERIES:
-            if documents is None:
-                lines += [f"{query} 0 {document} 1\n" for document in "abc"]
-            else:
-                lines += [
-                    f"{query} Q0 {document} {rank} {10 - rank} t\n"
-                    for rank, document in enumerate(documents, start=1)
-                ]
-        (tmp_path / f"{name}.trec").write_text("".join(lines))
-    return [f"{name}.trec" for name in rankings]
+    write_qrels({query: [*"abc"] for query in QUERIES}, "qrels.trec")
+    for name, documents in stages.items():
+        rankings = dict.fromkeys(QUERIES, documents)
+        write_run(Run.from_rankings(rankings), f"{name}.trec")
+    return [f"{name}.trec" for name in ("qrels", *stages)]
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+    return run_command("evaluate", *arguments)
 
 
 GRAPH = ("--stages", "--inputs", "joined=bm25,dense", "--inputs", "ranked=joined")

@@ -10,18 +10,13 @@ import sys
 
 import cli_text
 import pytest
-from typer.testing import CliRunner
 
-from beir_eval.cli.app import app
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
+from command_line import run
 
 COMMAND = [sys.executable, "-m", "beir_eval"]
 BM25, PLAIN = demo.RUNS
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def run_with_input(content, *arguments):

@@ -4,8 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from beir_eval import read_qrels, read_run
-from beir_eval.cli.app import app
 from beir_eval.cli.commands import make_app
+from command_line import output_of, run
 
 QUERIES = ("q1", "q2", "q3")
 QRELS = "".join(f"{query} 0 a 1\n" for query in QUERIES)
@@ -14,8 +14,8 @@ BM25 = "".join(f"{query} Q0 b 1 9.0 bm25\n{query} Q0 a 2 8.0 bm25\n" for query i
 
 
 def command(*arguments):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    return result.exit_code, " ".join(result.output.split())
+    result = run(*arguments)
+    return result.exit_code, output_of(result)
 
 
 @pytest.fixture
@@ -40,12 +40,6 @@ def test_the_advice_followed_gives_the_number_of_each_system(folder):
         for more in ((), ("--parts",)):
             code, output = command(*arguments, "--where", f"tag={tag}", *more)
             assert (code, mean in output) == (0, True), output
-
-
-def test_one_run_of_several_systems_does_not_stop_the_others(folder):
-    arguments = ("evaluate", folder / "q.txt", folder / "both.run", folder / "other.run")
-    code, output = command(*arguments, "-m", "MRR")
-    assert (code, "--where tag=dense" in output, "0.0000" in output) == (2, True, True), output
 
 
 def test_every_command_that_reads_tables_takes_where(folder):
@@ -77,17 +71,6 @@ def test_where_applies_to_every_input_that_has_the_column(folder):
     assert (code, read_qrels(target).as_dict()) == (0, {"q1": {"a": 2.0}})
 
 
-def test_where_is_repeated_for_more_columns(folder):
-    rows = [
-        f"{system},{fold},q1,{doc},1" for system in "st" for fold, doc in (("1", "a"), ("2", "b"))
-    ]
-    (folder / "r.csv").write_text("system,fold,query_id,doc_id,score\n" + "\n".join(rows) + "\n")
-    arguments = ("evaluate", folder / "q.txt", folder / "r.csv", "-m", "MRR", "--where", "system=s")
-    code, output = command(*arguments)
-    assert (code, "choose one with --where fold=1" in output) == (2, True), output
-    assert command(*arguments, "--where", "fold=1")[0] == 0
-
-
 @pytest.mark.parametrize(
     ("stated", "problem"),
     [
@@ -107,11 +90,13 @@ def test_what_no_file_has_and_options_of_another_form_are_errors(folder, stated,
     assert (code, problem in output) == (2, True), output
 
 
-def test_where_is_not_for_saved_results(folder):
+def test_where_and_the_form_of_chunk_ids_are_not_for_saved_results(folder):
     saved = folder / "r.json"
     assert command("evaluate", folder / "q.txt", folder / "other.run", "-o", saved)[0] == 0
     code, output = command("compare", saved, "--where", "tag=bm25")
     assert (code, "--where, --corpus" in output) == (2, True), output
+    code, output = command("compare", saved, "--chunk-ids", "#")
+    assert (code, "--chunk-ids" in output) == (2, True), output
 
 
 def test_a_value_with_blanks_is_quoted_in_the_advice(folder):
@@ -136,8 +121,8 @@ CHUNK_RUN = "".join(f"{q} Q0 a.py#2 1 2 t\n{q} Q0 b.py#1 2 1 t\n" for q in ("q1"
 @pytest.mark.parametrize("name", ["evaluate", "stages", "compare"])
 def test_judgements_of_chunks_are_joined_as_the_runs_are(folder, name):
     (folder / "c.txt").write_text(CHUNK_QRELS + "q1 0 a.py#7 3\nq1 0 README 0\n")
-    for run in ("r.run", "s.run"):
-        (folder / run).write_text(CHUNK_RUN)
+    for file in ("r.run", "s.run"):
+        (folder / file).write_text(CHUNK_RUN)
     files = (folder / "c.txt", folder / "r.run", folder / "s.run")
     more = ("--stages",) if name == "stages" else ()
     command_name = "evaluate" if name == "stages" else name
@@ -152,19 +137,6 @@ def test_ids_of_judged_documents_that_look_like_chunks_stay(folder):
     arguments = ("evaluate", folder / "c.txt", folder / "r.run", "-m", "MRR", "--chunk-ids", "-")
     code, output = command(*arguments)
     assert (code, "0.5000" in output, "of chunks, such" in output) == (0, True, False), output
-
-
-def test_columns_may_be_stated_in_one_option_or_in_several(folder):
-    rows = "query_id,doc_id,parent_id,rerank\nq1,b,a,2\nq1,a,b,1\n"
-    (folder / "run.csv").write_text(rows)
-    arguments = ("evaluate", folder / "q.txt", folder / "run.csv", "-m", "MRR", "--missing", "skip")
-    names = ("doc_id=parent_id", "score=rerank")
-    for options in (
-        ("--columns", ",".join(names)),
-        ("--columns", names[0], "--columns", names[1]),
-    ):
-        code, output = command(*arguments, *options)
-        assert (code, "1.0000" in output) == (0, True), output
 
 
 def test_ranks_without_scores_in_a_table_are_called_so(folder):

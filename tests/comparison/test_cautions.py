@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval import EvaluationResult, compare, compare_runs, write_report
+from beir_eval import EvaluationResult, compare, compare_runs
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.evaluation import tables
 
@@ -107,16 +107,6 @@ def test_missing_queries_do_not_make_rankings_shallow():
     assert cautions({"half": half, "whole": whole}) == []
 
 
-def test_a_system_whose_mean_depends_on_the_order_of_equal_scores_is_named():
-    runs = {
-        "constant": {query: dict.fromkeys(ranking(10), 1.0) for query in QRELS},
-        "other": dict.fromkeys(QRELS, ranking(10)),
-    }
-    [sentence] = cautions(runs, "MRR@10")
-    for words in ("Ties: ", "constant scores 0.1000 to 1.0000"):
-        assert words in sentence
-
-
 def test_one_run_beside_repeats_names_the_option_for_deterministic_systems():
     runs = {"bm25": dict.fromkeys(QRELS, ranking(10)), "dense": dict.fromkeys(QRELS, ranking(10))}
     runs["dense"] = [runs["dense"], dict(runs["dense"]) | {"q00": ranking(9)}]
@@ -164,16 +154,3 @@ def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
     for text in (tables.to_markdown(results), tables.to_latex(results)):
         assert words in text
         assert words not in tables.to_latex(results, measures=["MRR@10"])
-
-
-@pytest.mark.parametrize("output", ["text", "markdown", "report"])
-def test_every_output_shows_cautions(output, tmp_path):
-    runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
-    comparison = compare_runs(QRELS, runs, "Recall@20")
-    if output == "report":
-        write_report(tmp_path / "r.html", comparison)
-        text = (tmp_path / "r.html").read_text(encoding="utf-8")
-        assert text.count("short at most 10 documents a query, long at most 20") == 1
-    else:
-        text = str(comparison) if output == "text" else comparison.to_markdown()
-    assert "short at most 10 documents a query, long at most 20" in text

@@ -1,14 +1,9 @@
 """Verdicts that missing queries bring about stand beside those over the queries that all have."""
 
-import json
-
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import compare, compare_benchmark, compare_runs, evaluate, write_report
 from beir_eval.benchmark import AcrossDatasets
-from beir_eval.cli.app import app
-from beir_eval.comparison import Comparison
 
 QRELS = {f"q{number:02}": {"d": 1} for number in range(24)}
 FIRST = {"d": 3.0, "x": 2.0}
@@ -56,21 +51,6 @@ def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"MRR, {WHERE}: whole is worse than partial" in page
     assert '<section class="verdict undecided"' in page
-
-
-def test_the_command_prints_it_below_the_verdict(tmp_path):
-    for name, content in (("qrels", QRELS), ("partial", PARTIAL), ("whole", WHOLE)):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    files = [str(tmp_path / f"{name}.json") for name in ("qrels", "partial", "whole")]
-    result = CliRunner().invoke(app, ["compare", *files, "-m", "MRR"], env={"COLUMNS": "200"})
-    assert VERDICTS in result.stdout
-
-
-def test_a_saved_comparison_keeps_it(comparison, tmp_path):
-    comparison.save(tmp_path / "c.json")
-    loaded = Comparison.load(tmp_path / "c.json")
-    assert loaded == comparison
-    assert VERDICTS in str(loaded)
 
 
 def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():

@@ -2,7 +2,6 @@
 
 import csv
 import html
-import json
 import math
 import re
 
@@ -24,8 +23,6 @@ from beir_eval import (
     compare_slices,
     evaluate,
     evaluate_stages,
-    read_qrels,
-    read_run,
     write_report,
 )
 from beir_eval.comparison.differences import possible_sizes
@@ -200,31 +197,6 @@ def test_another_test_is_used_on_request_and_its_note_is_kept():
     difference = comparison.difference("MRR", "noisy")
     assert difference.p == paired_t(scores[2] - scores[0]).p
     assert difference.note == paired_t(scores[2] - scores[0]).note
-
-
-@pytest.mark.parametrize("correction", ["bonferroni", "holm", "none", "max-t"])
-def test_every_correction_works_with_a_baseline(correction):
-    comparison = compare_three(baseline="base", correction=correction)
-    assert comparison.difference("MRR", "better").verdict == "better"
-    assert comparison.difference("MRR", "noisy").verdict == "undecided"
-    assert comparison.settings.correction == correction
-
-
-def test_two_calls_agree_and_the_order_of_queries_does_not_matter():
-    qrels = qrels_for(30)
-    runs = {
-        name: {
-            f"q{query:02}": {f"x{position}": -position for position in range(1, rank)}
-            | {"a": -rank}
-            for query, rank in enumerate(ranks)
-        }
-        for name, ranks in (("base", BASE), ("better", BETTER), ("noisy", NOISY))
-    }
-    reversed_runs = {name: dict(reversed(run.items())) for name, run in runs.items()}
-    comparison = compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base")
-    assert compare_runs(qrels, runs, ["MRR", "nDCG@10"], baseline="base") == comparison
-    qrels = dict(reversed(qrels.items()))
-    assert compare_runs(qrels, reversed_runs, ["MRR", "nDCG@10"], baseline="base") == comparison
 
 
 def test_a_single_comparison_needs_no_correction_with_or_without_a_baseline():
@@ -524,11 +496,6 @@ def test_measures_are_those_that_all_results_have_and_that_have_a_mean():
 # Odd cases
 
 
-def test_one_query_is_an_error():
-    with pytest.raises(InputError, match="1 query on which all systems have a score"):
-        compare_runs(qrels_for(1), {"a": ranked([1]), "b": ranked([2])}, "MRR")
-
-
 def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
     many = BASE * 10
     pair = compare(results(a=many, b=many), baseline="a").difference("MRR", "b")
@@ -561,31 +528,16 @@ def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
     assert difference.verdict == "better"
 
 
-@pytest.mark.slow
-def test_a_thousand_systems_are_compared_with_a_baseline_and_not_in_pairs():
-    qrels = qrels_for(10)
-    rng = np.random.default_rng(1)
-    evaluated = {
-        f"s{number:03}": evaluate(
-            qrels, ranked(rng.integers(1, 9, 10).tolist()), "MRR", name=f"s{number:03}"
-        )
-        for number in range(1000)
-    }
-    comparison = compare(evaluated, baseline="s000", draws=2_000)
-    assert len(comparison.differences) == 999
+def test_a_thousand_systems_are_not_compared_in_pairs():
+    [result] = results(a=BASE).values()
     with pytest.raises(SettingError, match=r"1000 systems are 499500 pairs; name a baseline"):
-        compare(evaluated)
+        compare({f"s{number}": result for number in range(1000)})
 
 
 def test_a_margin_that_needs_too_many_queries_is_reported():
     comparison = compare(results(a=BASE, b=NOISY), margin=1e-12)
     assert comparison.difference("MRR", "b").queries_low is None
     assert "more than 10^15" in comparison.to_markdown()
-
-
-def test_runs_must_have_names():
-    with pytest.raises(ResultError, match=r"\{name: run\}, .* not list"):
-        compare_runs(qrels_for(3), [ranked([1, 2, 3])] * 2)
 
 
 def test_queries_that_any_repeat_lacks_are_left_out():
@@ -598,27 +550,6 @@ def test_queries_that_any_repeat_lacks_are_left_out():
     comparison = compare({"a": base, "b": repeats}, on="intersection")
     assert len(comparison.query_ids) == 3
     assert comparison.left_out == {"a": 3, "b": 3}
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        ({"draws": 10.5}, SettingError),
-        ({"baseline": "nobody"}, SettingError),
-        ({"test": "magic"}, SettingError),
-        ({"correction": "magic"}, SettingError),
-        ({"alpha": 0}, SettingError),
-        ({"alpha": 0.6}, SettingError),
-        ({"margin": 0}, SettingError),
-        ({"on": "union"}, SettingError),
-        ({"draws": 0}, SettingError),
-        ({"rng": None}, SettingError),
-        ({"test": "t", "correction": "max-t"}, SettingError),
-    ],
-)
-def test_an_invalid_setting_is_refused(settings, error):
-    with pytest.raises(error):
-        compare(results(a=BASE, b=NOISY), **settings)
 
 
 # Queries, means and differences of a comparison
@@ -685,77 +616,6 @@ def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
     constant = compare(results(a=[2] * 8, b=[1] * 8), baseline="a")
     constant.save(tmp_path / "constant.json")
     assert Comparison.load(tmp_path / "constant.json") == constant
-    for content, message in {
-        "[]": "a saved comparison of layout 2 was expected, found a list",
-        "{}": "found schema_version None",
-        "nonsense": "not a saved comparison",
-        json.dumps({"schema_version": 9}): "found schema_version 9",
-        json.dumps({"schema_version": 2}): "not a saved comparison",
-    }.items():
-        (tmp_path / "bad.json").write_text(content)
-        with pytest.raises(ResultError, match=message):
-            Comparison.load(tmp_path / "bad.json")
-
-
-def _without_a_pair(content):
-    del content["differences"][0]
-
-
-def _twice(content):
-    content["means"].append(content["means"][0])
-
-
-def _of_another_system(content):
-    content["differences"][1]["system"] = "nobody"
-
-
-def _without_results(content):
-    del content["results"]["better"]
-
-
-def _likeness_of_another_system(content):
-    content["likeness"][0]["against"] = "nobody"
-
-
-def _renamed(content):
-    content["systems"][1] = "renamed"
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        (_without_a_pair, "differences"),
-        (_twice, "means"),
-        (_of_another_system, "differences"),
-        (_without_results, "results"),
-        (_likeness_of_another_system, "likeness"),
-        (_renamed, "results"),
-    ],
-)
-def test_a_saved_comparison_whose_pairs_are_not_its_systems_is_refused(tmp_path, change, field):
-    path = tmp_path / "c.json"
-    compare_three(baseline="base").save(path)
-    content = json.loads(path.read_text())
-    change(content)
-    path.write_text(json.dumps(content))
-    with pytest.raises(ResultError, match=f"not a saved comparison: {field}: "):
-        Comparison.load(path)
-
-
-def test_tables_show_means_marks_and_evidence():
-    comparison = compare_three(baseline="base")
-    markdown = comparison.to_markdown()
-    mean = comparison.mean("MRR", "better").mean
-    assert f"{mean:.4f} ▲" in comparison.to_table().markdown()
-    assert "base (baseline)" in comparison.to_table().markdown()
-    assert f"{mean:.4f}" in markdown
-    assert "- better vs base: +0.1810 MRR (95% interval for 2 comparisons: +0." in markdown
-    assert "): undecided, " in markdown
-    assert "95% simultaneous" in comparison.differences_table().markdown()
-    latex = comparison.to_latex()
-    assert rf"\textbf{{{mean:.4f}}}$^{{\ensuremath{{\uparrow}}}}$" in latex
-    assert latex.count(r"\\") == 4
-    assert "<table>" in comparison._repr_html_()
 
 
 def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
@@ -802,11 +662,6 @@ def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():
     assert "\n{}*c*" in latex
 
 
-def test_repr_states_the_size():
-    assert repr(compare_three()) == "Comparison(3 systems, 2 measures, 30 queries)"
-    assert compare_three().differences_table().header[0] == "measure"
-
-
 def test_csv_holds_every_difference_with_all_its_fields():
     comparison = compare_three(baseline="base")
     rows = list(csv.DictReader(comparison.to_csv().splitlines()))
@@ -815,51 +670,7 @@ def test_csv_holds_every_difference_with_all_its_fields():
     assert {row["verdict"] for row in rows} <= {"better", "worse", "equal", "undecided"}
 
 
-def test_html_and_latex_in_names_are_escaped():
-    name = "a|b <img src=x onerror=alert(1)> & 100%_$"
-    runs = {"base": ranked(BASE), name: ranked(BETTER)}
-    comparison = compare_runs(qrels_for(30), runs, "MRR", baseline="base")
-    assert "<img" not in comparison.to_markdown()
-    assert "<img" not in comparison._repr_html_()
-    assert r"\& 100\%\_\$" in comparison.to_latex()
-
-
 # Real runs
-
-
-@pytest.mark.slow
-def test_five_repeats_of_a_re_ranker_do_not_differ_significantly(realdata):
-    folder = realdata / "runs" / "dl19"
-    runs = {f"repeat{n}": read_run(folder / f"bm25+gpt35-repeat{n}.trec") for n in range(1, 6)}
-    qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
-    comparison = compare_runs(qrels, runs, ["nDCG@10", "MAP@100"], duplicates="first", rel=2)
-    assert {difference.verdict for difference in comparison.differences} <= {"undecided", "equal"}
-
-
-def test_dense_and_sparse_retrieval_are_better_than_bm25(realdata):
-    folder = realdata / "runs" / "dl19"
-    runs = {name: read_run(folder / f"{name}.trec") for name in ("bm25", "ada2", "splade-pp")}
-    qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
-    comparison = compare_runs(qrels, runs, "nDCG@10", baseline="bm25")
-    assert comparison.difference("nDCG@10", "ada2").verdict == "better"
-    assert comparison.difference("nDCG@10", "splade-pp").verdict == "better"
-
-
-def test_a_pair_has_the_same_p_alone_among_nine_others_and_in_any_order():
-    rng = np.random.default_rng(3)
-    runs = {f"s{number}": ranked(rng.integers(1, 12, 30).tolist()) for number in range(10)} | {
-        "nearly": ranked([2, *[3] * 29]),
-        "base": ranked([3] * 30),
-    }
-    together = compare_runs(qrels_for(30), runs, "MRR", baseline="base")
-    backwards = dict(reversed(runs.items()))
-    reversed_order = compare_runs(qrels_for(30), backwards, "MRR", baseline="base")
-    for name in runs.keys() - {"base"}:
-        pair = {"base": runs["base"], name: runs[name]}
-        alone = compare_runs(qrels_for(30), pair, "MRR", baseline="base")
-        p = alone.difference("MRR", name).p
-        assert p == together.difference("MRR", name).p == reversed_order.difference("MRR", name).p
-    assert together.difference("MRR", "nearly").exact
 
 
 @pytest.mark.parametrize("num_systems", [2, 5, 10])

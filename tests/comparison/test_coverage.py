@@ -6,23 +6,20 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import (
     BeirEvalWarning,
     assert_no_regression,
     check_gate,
-    checkpoint_curve,
     compare,
-    compare_benchmark,
     compare_runs,
-    compare_slices,
     evaluate,
     write_report,
+    write_run,
 )
-from beir_eval.cli.app import app
 from beir_eval.comparison import Comparison, to_junit
 from beir_eval.errors import InputError
+from command_line import run as run_command
 
 QRELS = {f"q{number:02}": {f"{1000 + number}": 1} for number in range(20)}
 GOOD = {query: {doc: 2.0, "9": 1.0} for query, judged in QRELS.items() for doc in judged}
@@ -96,12 +93,6 @@ def test_a_comparison_without_problems_has_no_warning():
     assert "arning" not in comparison.to_markdown() + comparison.to_latex()
 
 
-def test_a_comparison_that_was_saved_before_there_were_warnings_is_read():
-    content = json.loads(compare_runs(QRELS, {"A": GOOD, "B": GOOD}).model_dump_json())
-    del content["coverage"]
-    assert Comparison.from_content(content, "old.json").warnings() == []
-
-
 def test_the_gate_warns_in_every_form(case):
     comparison, results, words = case
     checks = check_gate(comparison, MEASURE)
@@ -118,26 +109,6 @@ def test_the_gate_warns_in_every_form(case):
         assert_warned(str(caught.value), words, before="new-2 vs base-1")
 
 
-def test_slices_curves_and_data_sets_warn_before_their_verdicts(case):
-    _, results, words = case
-    by_half = {query: str(index % 2) for index, query in enumerate(QRELS)}
-    outputs = [
-        compare_slices(results, by_half, baseline="base-1"),
-        checkpoint_curve(results),
-        compare_benchmark(
-            {name: {"d": result} for name, result in results.items()}, baseline="base-1"
-        ),
-    ]
-    for output in outputs:
-        assert output.notes()[0] == output.warnings()[0]
-        assert_warned(output.notes()[0], words)
-        assert_warned(unescaped(output.to_markdown()), words, before="new-2 |")
-        assert_warned(output.to_csv(), words)
-        assert_warned(unescaped(output._repr_html_()), words, before="<table")
-        assert type(output).from_content(json.loads(output.model_dump_json()), "x") == output
-    assert outputs[2].to_latex().startswith("% Warning: new-2, d: ")
-
-
 def test_the_report_shows_the_warning_first_in_the_box_of_the_verdict(case, tmp_path):
     comparison, results, words = case
     for what in (comparison, list(results.values())):
@@ -149,8 +120,7 @@ def test_the_report_shows_the_warning_first_in_the_box_of_the_verdict(case, tmp_
 def write_trec(folder: Path, run, name: str) -> Path:
     """Write a run in TREC format and return its file."""
     path = folder / f"{name}.trec"
-    lines = [f"{q} Q0 {d} 1 {s} {name}\n" for q, docs in run.items() for d, s in docs.items()]
-    path.write_text("".join(lines))
+    write_run(run, path)
     return path
 
 
@@ -164,7 +134,7 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
     options = [text for kind, path in targets.items() for text in ("-o", str(path))]
     gate = ["--gate", MEASURE, "-o", str(tmp_path / "c.xml")]
     command = ["compare", str(qrels), *files, "--baseline", "base", *options, *gate]
-    result = CliRunner().invoke(app, command)
+    result = run_command(*command)
     assert result.exit_code == 2, result.output
     assert_warned(result.stdout, words, before="new vs ")
     assert result.stdout.index(words[0]) < result.stdout.index("worse")
@@ -175,11 +145,11 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
     markdown = targets["md"].read_text()
     assert markdown.count("**Warning:**") == 1
     assert markdown.index("**Warning:**") < markdown.index("**Gate not decidable**")
-    result = CliRunner().invoke(app, ["evaluate", str(qrels), *files, "-m", MEASURE])
+    result = run_command("evaluate", qrels, *files, "-m", MEASURE)
     assert result.exit_code == 0, result.output
     assert_warned(result.stdout, words, before="system")
     out = ["--keep", str(tmp_path / "out"), "-o", str(tmp_path / "b.csv")]
-    result = CliRunner().invoke(app, ["bench", str(qrels), *files, *out])
+    result = run_command("bench", qrels, *files, *out)
     assert result.exit_code == 0, result.output
     assert_warned(result.stdout, words[:1], before="base")
     assert words[0] in (tmp_path / "b.csv").read_text()

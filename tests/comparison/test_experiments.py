@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval.comparison.experiments import MEASURES, SPREADS, ExperimentPower, experiment_power
+from beir_eval.comparison.experiments import MEASURES, SPREADS, experiment_power
 from beir_eval.errors import InputError, MeasureError, SettingError
 from beir_eval.measures import parse
 from beir_eval.significance import smallest_margin
@@ -90,12 +90,6 @@ def test_queries_without_a_relevant_document_are_counted():
     result = experiment_power(qrels(40, 3), "nDCG@10")
     assert (result.num_queries, result.num_without_relevant) == (40, 3)
     assert any(note.startswith("3 of them have no relevant") for note in result.notes())
-
-
-def test_the_result_is_saved_and_loaded(tmp_path):
-    result = experiment_power(qrels(40), "nDCG@10")
-    result.save(tmp_path / "power.json")
-    assert ExperimentPower.load(tmp_path / "power.json") == result
 
 
 def test_impossible_requests_are_refused():

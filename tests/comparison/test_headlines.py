@@ -1,18 +1,10 @@
 """The verdicts on a measure in one sentence."""
 
-import numpy as np
-
 from beir_eval import compare
 from beir_eval.comparison.headlines import headline, headlines
-from made_results import made
+from made_results import made, scores_apart
 
 MEASURES = ("nDCG@10", "MAP@100")
-
-
-def scores_apart(gap, spread=0.05, num_queries=200):
-    rng = np.random.default_rng(1)
-    baseline_scores = rng.uniform(0.2, 0.6, num_queries)
-    return baseline_scores, baseline_scores + gap + rng.normal(0, spread, num_queries)
 
 
 def test_measures_with_the_same_verdicts_share_a_sentence():

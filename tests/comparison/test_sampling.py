@@ -72,7 +72,7 @@ def test_a_verdict_over_repeats_states_both_p():
     assert re.search(r"p 0\.\d+ over queries and repeats, ≤0\.0001 over queries alone", sentence)
 
 
-@settings(max_examples=settings.default.max_examples // 8, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(
     shift=st.sampled_from([0.0, 0.03, 0.06, 0.2]),
     swing=st.sampled_from([0.0, 0.01, 0.05]),
@@ -243,7 +243,7 @@ def test_repeating_every_query_five_times_as_a_cluster_changes_nothing():
     assert compare(copied, baseline="b").difference(MEASURE, "a").p < actual.p
 
 
-@settings(max_examples=settings.default.max_examples // 8, deadline=None)
+@settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 9), min_size=6, max_size=9),
     shift=st.sampled_from([0.0, 0.05, 0.2]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import Comparison, Run, compare, compare_runs, evaluate, read_qrels, read_run
+from beir_eval import Comparison, Run, compare, compare_runs, evaluate
 from beir_eval.comparison import to_judge
 from beir_eval.errors import NotEvaluatedError
 from beir_eval.measures import parse
@@ -154,17 +154,3 @@ def test_where_ranks_depend_on_grades_the_documents_are_not_known(ties):
     comparison = compare_runs(QRELS, runs, "MRR", ties=ties)
     with pytest.raises(NotEvaluatedError, match=f"ties='{ties}', by which"):
         comparison.documents_to_judge()
-
-
-def test_in_a_real_comparison_the_first_document_is_in_the_top_of_a_system(realdata):
-    runs = {
-        name: read_run(realdata / "runs" / "dl19" / f"{name}.trec") for name in ("bm25", "ada2")
-    }
-    qrels = read_qrels(realdata / "qrels" / "dl19-passage.trec")
-    comparison = compare_runs(qrels, runs, ["nDCG@10", "MAP@100"], baseline="bm25")
-    first = comparison.documents_to_judge(1)[0]
-    assert first.ranks["ada2"] <= 10
-    # Below rank 10 half of what both retrieve was never judged.
-    documents = comparison.documents_to_judge(5000, measure="MAP@100")
-    assert len(documents) == 1000
-    assert documents[0].total > 0

@@ -6,7 +6,6 @@ import re
 import stat
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from beir_eval.core import atomic_writes
 from beir_eval.core.atomic_writes import (
     check_can_write,
+    is_of_this_user,
     lock,
     try_lock,
     write_atomically,
@@ -113,6 +113,7 @@ def test_a_replaced_file_is_not_a_program_with_the_rights_of_its_owner(tmp_path)
 def test_a_file_is_replaced_where_files_have_no_owner(tmp_path, monkeypatch):
     path = tmp_path / "old"
     path.write_text("old")
+    assert is_of_this_user(path.stat())
     monkeypatch.delattr("beir_eval.core.atomic_writes.os.fchown")
     write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
@@ -257,36 +258,6 @@ def test_a_file_is_written_where_open_files_cannot_be_renamed(tmp_path, monkeypa
 # Several writers, and a full disk
 
 
-def test_two_writers_of_one_file_leave_one_of_their_contents_and_nothing_else(tmp_path):
-    path, contents = tmp_path / "file", [b"a" * 200_000, b"b" * 300_000]
-    path.write_bytes(contents[0])
-    done, seen = threading.Event(), set()
-    errors = []
-
-    def write(content):
-        for _ in range(40):
-            try:
-                write_atomically(path, content)
-            except OSError as error:
-                errors.append(error)
-
-    def read():
-        while not done.is_set():
-            seen.add(path.read_bytes())
-
-    reader = threading.Thread(target=read)
-    writers = [threading.Thread(target=write, args=(content,)) for content in contents * 2]
-    for thread in (reader, *writers):
-        thread.start()
-    for thread in writers:
-        thread.join()
-    done.set()
-    reader.join()
-    assert errors == []
-    assert seen <= set(contents)
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
-
-
 def test_two_processes_that_write_one_file_leave_one_of_their_contents_and_nothing_else(tmp_path):
     code = """
 import sys
@@ -295,12 +266,15 @@ from beir_eval.core.atomic_writes import write_atomically
 for _ in range(60):
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
 """
-    path = tmp_path / "file"
+    path, seen = tmp_path / "file", set()
+    path.write_bytes(b"a" * 100_000)
     processes = [
         subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"
     ]
+    while any(process.poll() is None for process in processes):
+        seen.add(path.read_bytes())
     assert [process.wait() for process in processes] == [0, 0]
-    assert path.read_bytes() in (b"a" * 100_000, b"b" * 100_000)
+    assert seen <= {b"a" * 100_000, b"b" * 100_000}
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
@@ -339,17 +313,6 @@ def small_disk(tmp_path):
         pytest.skip("no small disk can be mounted")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 - in the path of root
-
-
-def test_a_write_to_a_full_disk_leaves_the_old_file_and_no_other(small_disk):
-    path = small_disk / "file"
-    write_atomically(path, b"old")
-    with pytest.raises(OSError, match="No space") as caught:
-        write_atomically(path, os.urandom(2_000_000))
-    assert caught.value.errno == errno.ENOSPC
-    assert caught.value.filename == str(path)
-    assert path.read_bytes() == b"old"
-    assert [file.name for file in small_disk.iterdir()] == ["file"]
 
 
 def test_a_write_to_a_disk_that_stale_temporary_files_fill_succeeds(small_disk):

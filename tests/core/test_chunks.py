@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from beir_eval import Run, evaluate, read_run
-from beir_eval.cli.app import app
+from beir_eval import Qrels, Run, evaluate, read_run, write_run
+from beir_eval.core.run_sources.chunks import judged_documents
 from beir_eval.errors import (
     BeirEvalWarning,
     DuplicateDocumentError,
@@ -42,8 +41,7 @@ def test_every_way_to_make_a_run_takes_the_form_of_the_ids(tmp_path, collapse):
     rows = [(q, doc, score) for q, docs in CHUNKS.items() for doc, score in docs.items()]
     queries, docs, scores = (list(column) for column in zip(*rows, strict=True))
     frame = pl.DataFrame({"query_id": queries, "doc_id": docs, "score": scores})
-    lines = [f"{q} Q0 {doc} 0 {score} t\n" for q, doc, score in rows]
-    (tmp_path / "run.trec").write_text("".join(lines))
+    write_run(CHUNKS, tmp_path / "run.trec")
     frame.write_parquet(tmp_path / "run.parquet")
     runs = [
         Run(CHUNKS, collapse=collapse),
@@ -127,34 +125,9 @@ def test_query_ids_are_never_called_those_of_chunks():
     assert "chunks" not in str(caught.value)
 
 
-def invoke(*arguments):
-    result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "200"})
-    return result.exit_code, result.output
-
-
-@pytest.fixture
-def files(tmp_path):
-    qrels = [f"{q} 0 {doc} {grade}\n" for q, docs in QRELS.items() for doc, grade in docs.items()]
-    (tmp_path / "q.txt").write_text("".join(qrels))
-    for name in ("a", "b"):
-        lines = [f"{q} Q0 {d} 0 {s} t\n" for q, docs in CHUNKS.items() for d, s in docs.items()]
-        (tmp_path / f"{name}.trec").write_text("".join(lines))
-    return tmp_path
-
-
-def test_the_commands_take_the_form_of_the_ids(files):
-    judged, first, second = files / "q.txt", files / "a.trec", files / "b.trec"
-    code, output = invoke("evaluate", judged, first, "-m", "MRR", "--chunk-ids", "#")
-    assert (code, "1.0000" in output, "32 chunks" in output) == (0, True, True)
-    code, output = invoke("compare", judged, first, second, "-m", "MRR", "--chunk-ids", "#")
-    assert (code, "1.0000" in output) == (0, True)
-    code, output = invoke("evaluate", judged, first, "--chunk-ids", "#", "--parts")
-    assert (code, "leave out --parts or --chunk-ids" in output) == (2, True)
-
-
-def test_saved_results_take_no_form_of_ids(files):
-    for name in ("a", "b"):
-        result = evaluate(QRELS, read_run(files / f"{name}.trec", collapse="#"), "MRR", name=name)
-        result.save(files / f"{name}.json")
-    code, output = invoke("compare", files / "a.json", files / "b.json", "--chunk-ids", "#")
-    assert (code, "--chunk-ids" in output) == (2, True)
+def test_judgements_of_chunks_are_those_of_their_documents_with_the_highest_grade():
+    qrels = Qrels({"q": {"a#1": 0, "a#2": 2, "b": 1}})
+    with pytest.warns(BeirEvalWarning, match="the judgements are of chunks, such as 'a#1'"):
+        judged = judged_documents(qrels, "#", ["a", "b"])
+    assert judged.as_dict() == {"q": {"a": 2, "b": 1}}
+    assert judged_documents(qrels, "#", ["a#1"]) is qrels

@@ -26,7 +26,6 @@ from beir_eval.core.files import (
     file_stem,
     import_zstandard,
     is_gzip,
-    is_number,
     is_packed,
     is_parquet,
     parquet_errors,
@@ -251,12 +250,6 @@ class Thing(Saved):
             raise ValueError("sizes: 13 is not a size")
 
 
-def test_a_record_is_saved_and_loaded(tmp_path):
-    record = Thing(sizes=(1, 2), names={"a": 0.5})
-    record.save(tmp_path / "record.json.gz")
-    assert Thing.load(tmp_path / "record.json.gz") == record
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -282,7 +275,6 @@ def test_a_record_is_saved_and_loaded(tmp_path):
             r"a list whose first entry is a saved result.*EvaluationResult\.from_content\(",
         ),
         ("[1, 2]", "layout 2 was expected, found a list"),
-        ("{}", "layout 2 was expected, found schema_version None"),
         ("q1 Q0 d1 1 0.5 bm25\n", r"this is a TREC run, not a saved thing; read it with read_run"),
         ("\n<html>\n", "this is an HTML page, such as a report, not a saved thing$"),
         ("qid,docno,score\n1,2,3\n", "this is CSV of a run or of judgements"),
@@ -316,7 +308,9 @@ def test_a_folder_is_not_a_saved_record(tmp_path):
 
 
 def test_a_key_that_is_not_unicode_cannot_be_saved(tmp_path):
-    Thing(sizes=(1, 2), names={"\ufffd": 0.5}).save(tmp_path / "replacement.json")
+    replacement = Thing(sizes=(1, 2), names={"\ufffd": 0.5})
+    replacement.save(tmp_path / "replacement.json")
+    assert Thing.load(tmp_path / "replacement.json") == replacement
     with pytest.raises(ResultError, match="not saved, the thing contains text"):
         Thing(sizes=(1, 2), names={"\ud800": 0.5}).save(tmp_path / "record.json")
     assert [path.name for path in tmp_path.iterdir()] == ["replacement.json"]
@@ -377,11 +371,6 @@ def test_the_head_of_a_file_ends_with_a_whole_line(tmp_path):
     head = FileContent(long).whole_lines_of_head().data()
     assert head.endswith(b"1\n")
     assert 60_000 < len(head) < 70_000
-
-
-@pytest.mark.parametrize(("text", "is_one"), [("1.5", True), ("x", False), ("nan", False)])
-def test_a_number_is_finite(text, is_one):
-    assert is_number(text) == is_one
 
 
 def test_a_name_with_a_path_in_it_is_one_part_of_a_file_name():

@@ -3,21 +3,16 @@
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-import zipfile
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 import endless_writer
 from beir_eval.core.atomic_writes import write_atomically
-from beir_eval.datasets import download_dataset
 from beir_eval.integrations.retrieval.journal import Journal
 from beir_eval.integrations.retrieval.origin import Origin
 
@@ -82,56 +77,3 @@ def test_a_killed_pipeline_loses_no_answer_that_counted(tmp_path):
         assert len(answered) >= num_answers
         num_answers = len(answered)
     assert num_answers > 0
-
-
-@pytest.fixture
-def archive_url(tmp_path):
-    """Return the address of an archive of 4 MB that a server sends slowly enough to be killed."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-    with zipfile.ZipFile(folder / "tiny.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(20):
-            archive.writestr(f"tiny/part{number}.txt", random.Random(number).randbytes(200_000))
-
-    class Handler(SimpleHTTPRequestHandler):
-        def copyfile(self, source, outputfile):
-            while chunk := source.read(1 << 18):
-                outputfile.write(chunk)
-                time.sleep(0.002)
-
-        def handle(self):
-            try:
-                super().handle()
-            except ConnectionError:
-                self.close_connection = True  # the client was killed
-
-        def log_message(self, *_):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder)) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/tiny.zip"
-        server.shutdown()
-        thread.join()
-
-
-def test_a_killed_download_leaves_no_folder_or_a_complete_one_and_the_next_tidies_up(
-    tmp_path, archive_url
-):
-    folder = tmp_path / "datasets"
-    for seconds in delays("download"):
-        run_and_kill(seconds, "download", folder, archive_url)
-        shutil.rmtree(folder / "removed", ignore_errors=True)
-        if (folder / "tiny").is_dir():
-            assert_complete(folder / "tiny")
-        assert_complete(download_dataset("tiny", folder, url=archive_url))
-        assert [path.name for path in folder.iterdir()] == ["tiny"]
-        shutil.rmtree(folder / "tiny")
-
-
-def assert_complete(folder):
-    for number in range(20):
-        content = (folder / f"part{number}.txt").read_bytes()
-        assert content == random.Random(number).randbytes(200_000)
-    assert len(list(folder.iterdir())) == 20

@@ -84,27 +84,9 @@ def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
 
 
 @pytest.mark.usefixtures("refreshed_often")
-@pytest.mark.parametrize("steps", [0, 2])
-def test_a_bar_with_leave_false_is_gone_afterwards(terminal, steps):
-    with terminal() as written:
-        with progress_bar(delayed=True, leave=False, total=2, desc="reading") as advance:
-            wait_until(lambda: "reading" in last_line(written()))
-            advance(steps)
-            assert "reading" in last_line(written())
-        assert last_line(written()) == ""
-
-
-@pytest.mark.usefixtures("refreshed_often")
 def test_the_clock_of_a_bar_advances_during_a_step(terminal):
     with terminal() as written, progress_bar(total=2, desc="queries"):
         wait_until(lambda: re.search(r"\[00:(?!00)", last_line(written())))
-
-
-@pytest.mark.usefixtures("refreshed_often")
-def test_a_bar_names_the_current_step(terminal):
-    with terminal() as written, progress_bar(total=2, desc="reading") as advance:
-        advance(description="measuring bm25")
-        wait_until(lambda: "measuring bm25" in last_line(written()))
 
 
 def test_no_bar_is_shown_without_a_terminal_or_when_it_is_switched_off(terminal, capsys):

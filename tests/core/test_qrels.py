@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import BeirEvalError, Qrels, evaluate
+from beir_eval import Qrels, evaluate
 from beir_eval.errors import QrelsError
 from strategies import qrels as some_qrels
 
@@ -72,22 +72,6 @@ def test_the_hashes_of_parts_in_any_order_add_up_to_that_of_all(judgements, rng)
     rng.shuffle(queries)
     parts = [qrels.select([query]).query_hashes for query in queries]
     assert np.concatenate(parts).sum() == qrels.query_hashes.sum()
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"q": {"a": 1, "b": 2}, "r": {"a": 1}},  # grades exchanged
-        {"q": {"a": 2, "c": 1}, "r": {"a": 1}},
-        {"q": {"a": 2}, "r": {"a": 1, "b": 1}},
-        {"q": {"a": 2, "b": 1}, "a": {"r": 1}},
-        {"q": {"a": 2, "b": 1}},
-        {"q": {"a": 2, "b": 1}, "r": {"a": 1, "z": 0}},
-    ],
-)
-def test_other_judgements_have_another_hash(other):
-    qrels = Qrels({"q": {"a": 2, "b": 1}, "r": {"a": 1}})
-    assert qrels.query_hashes.sum() != Qrels(other).query_hashes.sum()
 
 
 class Scalar:
@@ -196,10 +180,6 @@ def test_columns_accept_integer_ids_that_are_not_hashable():
 def test_grades_that_are_too_large_are_refused():
     with pytest.raises(QrelsError, match=r"at most 1e\+100"):
         Qrels({"q": {"a": 1e101}})
-    with pytest.raises(BeirEvalError, match="2\\^grade cannot be computed for grade 2000"):
-        evaluate({"q": {"a": 2000}}, {"q": {"a": 1.0}}, ["ERR"])
-    with pytest.raises(BeirEvalError, match="2\\^grade cannot be computed for grade 2000"):
-        evaluate({"q": {"a": 2000}}, {"q": {"a": 1.0}}, ["nDCG(gain='exp')"])
 
 
 def test_later_changes_to_the_mapping_do_not_change_the_qrels():
@@ -232,11 +212,6 @@ def test_a_run_in_place_of_qrels_is_named():
 def test_repr_is_short():
     assert repr(Qrels({"q": {"a": 1}})) == "Qrels(1 queries, 1 judgements)"
     assert len(Qrels({"q": {"a": 1}})) == 1
-
-
-def test_the_error_is_also_a_value_error():
-    assert issubclass(QrelsError, ValueError)
-    assert issubclass(QrelsError, BeirEvalError)
 
 
 def test_queries_and_their_judgements_are_found_in_any_order():

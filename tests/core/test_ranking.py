@@ -2,7 +2,7 @@
 
 import copy
 from dataclasses import FrozenInstanceError, asdict
-from itertools import combinations_with_replacement, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -262,12 +262,6 @@ def test_the_error_names_the_first_query_that_repeats_documents_and_only_its_doc
         evaluate(qrels, run)
 
 
-def test_duplicates_are_named_in_the_error():
-    run = Run.from_columns(["q", "q", "q", "q"], ["a", "b", "a", "b"], [3, 2, 1, 0])
-    with pytest.raises(DuplicateDocumentError, match=r"query 'q' repeats 'a', 'b' \(2 repeated"):
-        evaluate({"q": {"a": 1}}, run)
-
-
 def test_a_kept_duplicate_takes_up_a_rank_and_gains_nothing():
     run = Run.from_columns(["q"] * 4, ["a", "a", "b", "c"], [4, 3, 2, 1])
     qrels = {"q": {"a": 1, "b": 1}}
@@ -314,15 +308,10 @@ def test_the_top_list_of_rows_with_repeated_documents_is_the_ranking_that_was_me
             last_with = "worst" if grade is not None and grade > 0 else "best"
             if grade is not None and options["ties"] == last_with and options["order"] == "score":
                 # Further copies count as unjudged documents, which this rule puts before it.
-                ranks = [rank for rank in ranks if top.scores[rank] == top.scores[ranks[0]]][-1:]
+                scores = np.float32(top.scores)
+                ranks = [rank for rank in ranks if scores[rank] == scores[ranks[0]]][-1:]
             expected[ranks[0]] = grade
         assert measured == expected
-
-
-def test_three_copies_of_a_document_take_up_three_ranks_if_they_are_kept():
-    run = Run.from_columns(["q"] * 4, [*"aaab"], [4, 3, 2, 1])
-    kept = evaluate({"q": {"a": 1, "b": 1}}, run, ["MAP", "num_ret"], duplicates="keep")
-    assert (kept["MAP"], kept["num_ret"]) == ((1 / 1 + 2 / 4) / 2, 4)
 
 
 def test_judged_documents_with_a_tied_score_are_counted():
@@ -349,13 +338,6 @@ def test_a_top_list_orders_tied_documents_by_the_tie_rule(ties, top):
         assert result.top["q"].doc_ids == top[:k]
 
 
-def test_documents_of_two_ties_keep_the_order_given():
-    run = {"q": {"a": 2.0, "b": 1.0, "c": 2.0, "d": 1.0}}
-    for doc, rank in (("a", 1), ("c", 2), ("b", 3), ("d", 4)):
-        assert evaluate({"q": {doc: 1}}, run, ["MRR"], ties="input")["MRR"] == 1 / rank
-    assert evaluate({"q": dict.fromkeys("abcd", 1)}, run, ["MAP"], ties="input")["MAP"] == 1
-
-
 @pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("ties", CHOICES["ties"])
 def test_every_small_ranking_is_ranked_as_a_full_sort_ranks_it(ties):
@@ -375,23 +357,3 @@ def test_every_small_ranking_is_ranked_as_a_full_sort_ranks_it(ties):
         Run.from_columns(*columns),
     ):
         assert grades_at_ranks(qrels, run, rule) == expected
-
-
-@pytest.mark.usefixtures("counting")
-@pytest.mark.parametrize("are_positions_known", [False, True])
-def test_a_hit_counts_the_higher_and_equal_scores_of_its_own_ranking(are_positions_known):
-    for values, inner in product(
-        product((1.0, 2.0, 3.0), repeat=4), combinations_with_replacement(range(5), 2)
-    ):
-        scores, starts = np.array(values), np.array([0, *inner, 4])
-        row_of = np.repeat(np.arange(3), np.diff(starts))
-        for hits in (np.arange(4), np.arange(0, 4, 2), np.arange(1, 4, 3)):
-            above, equal = rank_counting.count_higher_and_equal(
-                scores, starts, row_of[hits], scores[hits], hits if are_positions_known else None
-            )
-            rankings = [values[starts[row] : starts[row + 1]] for row in row_of[hits]]
-            expected = [
-                (sum(other > values[hit] for other in ranking), ranking.count(values[hit]))
-                for hit, ranking in zip(hits, rankings, strict=True)
-            ]
-            assert list(zip(above.tolist(), equal.tolist(), strict=True)) == expected

@@ -42,12 +42,6 @@ def test_rankings_without_scores_equal_the_run_in_the_order_given(case):
     np.testing.assert_array_equal(listed.values.array, given_order.values.array)
 
 
-@pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType])
-def test_any_mapping_is_accepted_as_a_run(kind):
-    run = kind({"q": kind({"a": 2.0, "x": 1.0}), "r": kind({"c": 1.0})})
-    assert evaluate(QRELS, run, ["P@1"])["P@1"] == 1
-
-
 class Tensor:
     """Looks like a 0-d tensor: a number only through ``__float__``."""
 
@@ -157,12 +151,6 @@ def test_an_id_of_a_subclass_of_str_equals_its_text():
 def test_a_mapping_with_a_faulty_method_is_refused():
     with pytest.raises(RunError, match="cannot be read"):
         evaluate({"q": {"a": 1}}, {"q": GetWithoutDefault(a=1.0)})
-
-
-@pytest.mark.parametrize("kind", [dict, UserDict])
-def test_an_empty_document_id_is_refused_in_any_mapping(kind):
-    with pytest.raises(RunError, match="query 'q': an id is empty"):
-        evaluate({"q": {"a": 1}}, {"q": kind({"a": 1.0, "": 2.0})})
 
 
 def test_a_set_is_refused_as_a_ranking_because_it_has_no_order():

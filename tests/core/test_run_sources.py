@@ -86,7 +86,7 @@ def test_every_kind_of_run_gives_the_same_result_in_blocks_of_any_size(monkeypat
     monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", size)
 
     @given(rankings_with_copies(), policies)
-    @settings(max_examples=settings.default.max_examples // 4)
+    @settings(max_examples=settings.default.max_examples // 2)
     def check(case, policy):
         qrels, run = case
         outcomes = {kind: outcome(qrels, form, policy) for kind, form in in_every_kind(run).items()}
@@ -155,17 +155,6 @@ def as_arrays(run, number_of, width=None):
 
 
 @given(qrels_and_run(), policies)
-def test_row_numbers_with_doc_ids_give_the_result_of_the_dict(case, policy):
-    qrels, run = case
-    ids, values = as_arrays(run, {doc: number for number, doc in enumerate(DOC_IDS)})
-    arrays = Run.from_arrays(
-        ids, values, query_ids=list(run), doc_ids=DOC_IDS, check_duplicates=True
-    )
-    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
-    assert arrays.fingerprint() == Run(run).fingerprint()
-
-
-@given(qrels_and_run(), policies)
 def test_integer_ids_give_the_result_of_the_dict(case, policy):
     qrels, run = case
     number_of = {doc: (number * 7919) % 100 for number, doc in enumerate(DOC_IDS)}
@@ -180,6 +169,7 @@ def test_integer_ids_give_the_result_of_the_dict(case, policy):
     }
     arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
     assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
+    assert arrays.fingerprint() == Run(run).fingerprint()
     # Without scores the order is the ranking.
     policy = policy | {"order": "given"}
     without_scores = Run.from_arrays(ids, None, query_ids=list(run), check_duplicates=True)
@@ -187,46 +177,10 @@ def test_integer_ids_give_the_result_of_the_dict(case, policy):
     assert outcome(qrels, without_scores, policy) == outcome(qrels, ranked, policy)
 
 
-@given(qrels_and_run(), policies, st.sampled_from([np.float64, np.float32]))
-def test_arrays_without_padding_give_the_result_of_the_dict(case, policy, number):
-    qrels, run = case
-    width = min(map(len, run.values()))
-    run = {query: dict(list(ranked.items())[:width]) for query, ranked in run.items()}
-    run = {
-        query: {doc: float(number(score)) for doc, score in ranked.items()}
-        for query, ranked in run.items()
-    }
-    ids, values = as_arrays(run, {doc: row for row, doc in enumerate(DOC_IDS)}, width)
-    arrays = Run.from_arrays(
-        ids, values.astype(number), query_ids=list(run), doc_ids=DOC_IDS, check_duplicates=True
-    )
-    assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
-
-
 def test_scores_whose_sum_is_too_large_are_finite():
     ids, values = np.array([[1, 2, 3]]), np.array([[3e38, 2e38, 1e38]], dtype=np.float32)
     result = evaluate({"q": {2: 1}}, Run.from_arrays(ids, values, query_ids=["q"]), ["RR"])
     assert result["RR"] == 1 / 2
-
-
-@given(qrels_and_rows(), policies)
-def test_doc_ids_that_name_a_document_twice_make_duplicates(case, policy):
-    qrels, rows = case
-    # Every row of the run has its own row number, as the chunks of a document have.
-    by_query = {}
-    for number, (query, _, score) in enumerate(rows):
-        by_query.setdefault(query, {})[f"row {number}"] = score
-    ids, values = as_arrays(by_query, {f"row {number}": number for number in range(len(rows))})
-    doc_ids = [doc for _, doc, _ in rows]
-    arrays = Run.from_arrays(ids, values, query_ids=list(by_query), doc_ids=doc_ids)
-    columns = Run.from_columns(*zip(*rows, strict=True))
-    result, expected = outcome(qrels, arrays, policy), outcome(qrels, columns, policy)
-    if result is DuplicateDocumentError or expected is DuplicateDocumentError:
-        assert result is expected
-        return
-    np.testing.assert_array_equal(result.values.array, expected.values.array)
-    assert result.top == expected.top
-    assert result.counted.duplicates == expected.counted.duplicates
 
 
 def test_only_judged_documents_are_checked_for_duplicates_by_default():
@@ -327,26 +281,6 @@ def test_padding_may_be_anywhere_and_its_score_does_not_matter():
     assert result.counted.queries_empty == ("r",)
 
 
-@given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 3))
-@settings(max_examples=settings.default.max_examples // 4)
-def test_arrays_give_the_result_of_the_dict_for_few_and_for_many_judged_documents(
-    num_judged, width, seed
-):
-    rng = np.random.default_rng(seed)
-    ids = np.array([rng.permutation(80)[:width] for _ in range(3)])
-    values = rng.random(ids.shape)
-    qrels = {
-        str(query): {int(doc): 1 for doc in rng.permutation(80)[: num_judged if query else 2]}
-        for query in range(3)
-    }
-    run = {
-        str(query): dict(zip(ids[query].tolist(), values[query].tolist(), strict=True))
-        for query in range(3)
-    }
-    arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
-    assert evaluate(qrels, arrays) == evaluate(qrels, run)
-
-
 @given(st.integers(0, 10_000), st.sampled_from([1, 3, 30]), st.booleans(), policies)
 def test_arrays_as_an_index_returns_them_give_the_result_of_the_dict(
     seed, num_judged, best_first, policy
@@ -367,16 +301,6 @@ def test_arrays_as_an_index_returns_them_give_the_result_of_the_dict(
     }
     arrays = Run.from_arrays(ids, values, query_ids=queries, check_duplicates=True)
     assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
-
-
-def test_many_blocks_give_the_same_result_as_one(monkeypatch):
-    rng = np.random.default_rng(0)
-    ids, values = np.array([rng.permutation(50)[:9] for _ in range(20)]), rng.random((20, 9))
-    qrels = {str(query): {int(rng.integers(50)): 1} for query in range(20)}
-    run = Run.from_arrays(ids, values, query_ids=[str(query) for query in range(20)])
-    in_one_block = evaluate(qrels, run)
-    monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 10)
-    assert evaluate(qrels, run) == in_one_block
 
 
 def test_doc_ids_may_be_a_mapping_that_omits_rows():
@@ -485,6 +409,7 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
         ({"doc_ids": {-1: "a"}}, "a row number is -1"),
+        ({"doc_ids": {10**12: "a"}}, "too high for 1 ids"),
         ({"doc_ids": {"x": "a"}}, r"its keys are texts such as 'x'.* pass doc_ids=list\(doc_ids\)"),
         (
             {"doc_ids": [{"_id": "a", "text": "t"}]},
@@ -552,7 +477,7 @@ FRAMES = {
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
 def test_a_dataframe_gives_the_result_of_columns(make):
     @given(qrels_and_rows(), policies)
-    @settings(max_examples=settings.default.max_examples // 6)
+    @settings(max_examples=settings.default.max_examples // 3)
     def check(case, policy):
         qrels, rows = case
         queries, docs, values = (list(column) for column in zip(*rows, strict=True))

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-import beir_eval
 from beir_eval import evaluate
 from beir_eval.datasets import load_dataset, load_datasets, load_from_hub
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES, find_info, info_of
@@ -29,7 +27,6 @@ QUERIES = [
     {"_id": "q3", "text": "no"},
 ]
 ROWS = [("q1", "d1", 2), ("2", "7", 1), ("q1", "é", 0)]
-DATA = os.environ.get("BEIR_EVAL_REALDATA")
 
 
 def json_lines(records, end="\n"):
@@ -187,29 +184,6 @@ def test_the_corpus_is_not_opened_for_queries_and_judgements(tmp_path):
         list(dataset.corpus)
 
 
-SCRIPT_THAT_CHECKS_OPENED_FILES = """
-import sys
-opened = []
-sys.addaudithook(lambda event, args: opened.append(str(args[0])) if event == "open" else None)
-from beir_eval import load_dataset
-dataset = load_dataset(sys.argv[1])
-assert len(dataset.queries) == 300, dataset
-assert any(name.endswith("queries.jsonl") for name in opened)
-assert not any("corpus.jsonl" in name for name in opened)
-len(dataset.corpus)
-assert any("corpus.jsonl" in name for name in opened)
-"""
-
-
-@pytest.mark.realdata
-@pytest.mark.skipif(not DATA, reason="BEIR_EVAL_REALDATA does not name the folder of real data")
-def test_scifact_is_loaded_without_opening_its_corpus():
-    subprocess.run(
-        [sys.executable, "-c", SCRIPT_THAT_CHECKS_OPENED_FILES, str(Path(DATA, "scifact"))],
-        check=True,
-    )
-
-
 SCRIPT_THAT_PRINTS_PEAK_MEMORY = """
 import sys
 from beir_eval.datasets import load_dataset
@@ -265,15 +239,6 @@ def test_a_duplicate_document_is_refused_by_lookup_and_by_as_dict(tmp_path):
     for use in (corpus.as_dict, lambda: corpus["d1"]):
         with pytest.raises(FileFormatError, match="is listed twice"):
             use()
-
-
-def test_a_data_set_behind_a_link_has_the_name_of_the_link(tmp_path):
-    as_beir(tmp_path / "v1")
-    (tmp_path / "sets").mkdir()
-    link = tmp_path / "sets" / "arguana"
-    link.symlink_to(tmp_path / "v1")
-    assert load_dataset(link).info is DATASETS["arguana"]
-    assert load_datasets(tmp_path / "sets")["arguana"].name == "arguana"
 
 
 def test_a_split_does_not_include_another_whose_name_starts_the_same(tmp_path):
@@ -391,12 +356,6 @@ def test_the_conventions_are_those_of_the_papers():
     assert find_info("BeIR/SciFact") is find_info("mteb/scifact") is DATASETS["scifact"]
     with pytest.raises(SettingError, match="did you mean scifact"):
         info_of("scifat")
-
-
-def test_load_dataset_is_public_and_other_names_are_not():
-    assert beir_eval.load_dataset is load_dataset
-    with pytest.raises(AttributeError, match="no attribute 'load_nothing'"):
-        _ = beir_eval.load_nothing
 
 
 def test_the_name_of_a_beir_data_set_that_is_no_folder_is_answered_with_the_download(tmp_path):

@@ -195,7 +195,6 @@ def test_a_download_that_is_not_possible_is_refused_with_the_reason(tmp_path, se
         ("scifat", {}, "did you mean scifact"),
         ("../tiny", {"url": server.url}, "must be the name of a folder"),
         ("tiny", {"url": "file:///etc/passwd"}, "must begin with http"),
-        ("a\0b", {"url": server.url}, "must be the name of a folder"),
     ):
         with pytest.raises(SettingError, match=problem):
             download_dataset(name, tmp_path, **options)
@@ -250,11 +249,17 @@ def test_a_redirect_to_http_is_followed(tmp_path, server):
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://127.0.0.1/tiny.zip", "file:///etc/passwd", "data:,x", "FTP://127.0.0.1/x"]
+    ("address", "reason"),
+    [
+        ("ftp://127.0.0.1/tiny.zip", "neither http nor https"),
+        ("FTP://127.0.0.1/x", "neither http nor https"),
+        ("file:///etc/passwd", "not allowed"),
+        ("data:,x", "not allowed"),
+    ],
 )
-def test_a_redirect_to_something_else_than_http_is_refused(tmp_path, server, address):
+def test_a_redirect_to_something_else_than_http_is_refused(tmp_path, server, address, reason):
     server.redirect = address
-    with pytest.raises(OSError, match="cannot be fetched: 302"):
+    with pytest.raises(OSError, match=rf"cannot be fetched: 302 .*{reason}"):
         fetch(server, tmp_path)
     assert not (tmp_path / "tiny").exists()
 
@@ -378,7 +383,6 @@ def test_an_archive_with_a_member_without_a_name_is_refused(tmp_path, server):
         ({"url": 5}, "url must be text, not 5"),
         ({"url": "http://\ud800"}, "url must be Unicode text"),
         ({"name": 5}, "name must be text, not 5"),
-        ({"name": 5, "url": None}, "name must be text, not 5"),
         ({"name": "a\\b"}, "name must be the name of a folder"),
         ({"name": "c:b"}, "name must be the name of a folder"),
     ],

@@ -5,9 +5,7 @@ import struct
 import pytest
 
 from beir_eval import evaluate, load_dataset, read_run
-from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
-from beir_eval.display import Table
 from beir_eval.report.page import page_specification
 
 
@@ -38,24 +36,3 @@ def test_a_figure_has_a_title_that_the_report_keeps_as_description_only(figure):
     specification = page_specification(figure)
     assert "title" not in specification
     assert specification["description"] == figure.spec["description"]
-
-
-def test_a_table_is_shown_as_html():
-    table = Table(("measure", "<b>"), [("nDCG@10", "0.5")])
-    assert table._repr_html_() == table.html()
-
-
-def test_a_benchmark_shows_its_table_and_its_failures(tmp_path):
-    systems = {"bm25": demo.RUNS[0], "fails": lambda _, __: {"q01": {"<img>": "x"}}}
-    result = Benchmark(
-        {"bundled": demo.FOLDER}, systems, folder=tmp_path, measures=["nDCG@10"]
-    ).run()
-    html = result._repr_html_()
-    assert html.count("<table>") == 1
-    assert "0.6665" in html
-    assert "fails, bundled: failed with" in html
-    assert "<img" not in html
-    complete_result = Benchmark(
-        {"bundled": demo.FOLDER}, {"bm25": demo.RUNS[0]}, folder=tmp_path
-    ).run()
-    assert complete_result._repr_html_() == complete_result.to_table().html()

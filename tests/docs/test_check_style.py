@@ -98,7 +98,6 @@ def test_a_vague_name_is_reported_however_it_is_given(check):
         )
         for code in (
             "\nfrom beir_eval.errors import RunError\n",
-            "\nfrom beir_eval import errors\n",
             "\nfrom ..errors import RunError\n",
             "def read():\n  import beir_eval.errors\n",
             'from importlib import import_module\nimport_module("beir_eval.errors")\n',

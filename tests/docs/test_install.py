@@ -52,11 +52,6 @@ def test_settings_of_a_file_reach_uv_unless_the_environment_has_another_value(
     assert variables["SSL_CERT_FILE"] == "b.pem"
 
 
-def test_no_index_is_an_option_without_a_value():
-    assert install.translated({"no-index": "true"}) == (["--no-index"], {})
-    assert install.translated({"no-index": "false"}) == ([], {})
-
-
 @pytest.fixture
 def uv(monkeypatch, tmp_path):
     """Return a function that puts a program named uv on the path; its arguments are in a file."""
@@ -109,22 +104,3 @@ def test_pip_installs_where_uv_fails_or_would_take_another_build_of_torch(
     assert pip_calls == [["torch"]]
     assert reason in capsys.readouterr().err
     assert calls.read_text().count("\n") == 1  # nothing was installed by uv
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="a script of the shell")
-def test_pip_installs_where_its_settings_are_not_known(uv, pip_calls, tmp_path, monkeypatch):
-    calls = uv("exit 0")
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    (tmp_path / "pip.conf").write_text("no section\n")
-    install.install(tmp_path / "environment", ["numpy"])
-    assert pip_calls == [["numpy"]]
-    assert not calls.exists()
-
-
-def test_pip_installs_where_uv_cannot_be_fetched(monkeypatch, pip_calls, tmp_path, capsys):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(install, "UV_FOLDER", tmp_path / ".uv")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    install.install(tmp_path / "environment", ["numpy"])
-    assert pip_calls == [["numpy"]]
-    assert "pip is used instead of uv" in capsys.readouterr().err

@@ -8,11 +8,13 @@ from beir_eval import (
     Comparison,
     EvaluationResult,
     Evaluator,
+    Run,
     compare,
     compare_runs,
     evaluate,
     load_dataset,
     read_qrels,
+    write_run,
 )
 from beir_eval.benchmark import Benchmark
 from beir_eval.comparison.experiments import experiment_power
@@ -44,16 +46,10 @@ def make_data_set(folder, splits):
     return folder
 
 
-def write_run(path, queries, *, identical):
+def written(path, queries, *, identical):
     """Write a run in which the judged document follows the query itself, or is first."""
-    rankings = [(query, ([query] if identical else []) + ["d1", "d2"]) for query in queries]
-    path.write_text(
-        "".join(
-            f"{query} Q0 {document} {rank} {-rank} tag\n"
-            for query, ranking in rankings
-            for rank, document in enumerate(ranking, start=1)
-        )
-    )
+    rankings = {query: ([query] if identical else []) + ["d1", "d2"] for query in queries}
+    write_run(Run.from_rankings(rankings), path)
     return path
 
 
@@ -64,7 +60,7 @@ def arguana(tmp_path):
 
 @pytest.fixture
 def run(tmp_path):
-    return write_run(tmp_path / "r.trec", ["q1", "q2"], identical=True)
+    return written(tmp_path / "r.trec", ["q1", "q2"], identical=True)
 
 
 def test_a_folder_has_the_score_of_its_data_set_and_of_the_benchmark(arguana, run, tmp_path):
@@ -113,14 +109,14 @@ def test_a_qrels_file_and_another_folder_keep_identical_ids(arguana, run, tmp_pa
 
 
 def test_nothing_is_said_if_nothing_was_dropped_and_the_split_is_test(arguana, tmp_path):
-    run = write_run(tmp_path / "without.trec", ["q1", "q2"], identical=False)
+    run = written(tmp_path / "without.trec", ["q1", "q2"], identical=False)
     notes = evaluate(arguana, run, "MRR").notes()
     assert not [note for note in notes if "convention" in note]
 
 
 def test_the_official_split_is_evaluated_and_said(tmp_path):
     folder = make_data_set(tmp_path / "msmarco", ["dev", "test"])
-    run = write_run(tmp_path / "r.trec", ["q1", "q2"], identical=False)
+    run = written(tmp_path / "r.trec", ["q1", "q2"], identical=False)
     results = [
         evaluate(folder, run, "MRR"),
         compare_runs(folder, {"a": run, "b": run}, "MRR").results["a"][0],
@@ -144,7 +140,7 @@ def test_a_folder_without_the_official_split_says_how_another_is_chosen(tmp_path
 
 
 def test_the_note_is_in_every_output_of_a_comparison_and_survives_saving(arguana, run, tmp_path):
-    other = write_run(tmp_path / "o.trec", ["q1", "q2"], identical=False)
+    other = written(tmp_path / "o.trec", ["q1", "q2"], identical=False)
     comparison = compare_runs(arguana, {"a": run, "b": other}, "MRR")
     assert comparison.notes().count(DROPPED) == 1
     assert DROPPED in str(comparison)
@@ -164,14 +160,6 @@ def test_results_of_parts_of_a_data_set_keep_the_convention(arguana, run):
     qrels = load_dataset(arguana)
     first = evaluate(qrels, {"q1": {"q1": 2.0, "d1": 1.0}}, "MRR", missing="skip")
     assert first.merge().provenance.conventions == first.provenance.conventions
-
-
-def test_a_result_that_was_saved_without_conventions_is_loaded(run, tmp_path):
-    evaluate({"q1": {"d1": 1}}, run).save(tmp_path / "r.json")
-    content = json.loads((tmp_path / "r.json").read_text())
-    del content["provenance"]["conventions"]
-    (tmp_path / "old.json").write_text(json.dumps(content))
-    assert EvaluationResult.load(tmp_path / "old.json").provenance.conventions is None
 
 
 def test_a_setting_of_another_type_is_refused(arguana):

@@ -158,22 +158,10 @@ def test_best_and_worst_ties_are_refused_for_measures_that_do_not_follow_grade_o
             evaluate(QRELS, RUN, [name], ties=ties)
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("missing", "ignore"),
-        ("no_relevant", "one"),
-        ("order", "rank"),
-        ("ties", "random"),
-        ("duplicates", "last"),
-        ("keep_top", -1),
-        ("keep_top", 1.5),
-        ("keep_top", True),
-    ],
-)
-def test_a_wrong_setting_is_refused_with_its_name(setting, value):
-    with pytest.raises(SettingError, match=setting):
-        evaluate(QRELS, RUN, **{setting: value})
+@pytest.mark.parametrize("number", [-1, 1.5, True])
+def test_a_number_of_documents_to_keep_that_cannot_be_is_refused(number):
+    with pytest.raises(SettingError, match="keep_top"):
+        evaluate(QRELS, RUN, keep_top=number)
 
 
 def test_an_unknown_measure_is_refused_before_the_run_is_read():
@@ -194,13 +182,6 @@ def test_a_measure_with_a_long_gain_table_can_be_looked_up():
     result = evaluate({"q": {"a": 100}}, {"q": {"a": 1.0}}, [nDCG(gain=table) @ 10, "nDCG@10"])
     assert result["nDCG@10"] == result[nDCG(gain=table) @ 10] == 1
     assert result.notes()
-
-
-def test_a_gain_table_that_lacks_a_grade_is_refused_whatever_was_retrieved():
-    for run in ({"a": 1.0}, {"b": 1.0}, {"x": 1.0}):
-        for name in ("nDCG(gain={2: 3})@1", "DCG(gain={2: 3})@1", "CG(gain={2: 3})@1"):
-            with pytest.raises(MeasureError, match=r"no gain for grade 1\.0"):
-                evaluate({"q": {"a": 2, "b": 1}}, {"q": run}, [name])
 
 
 def test_notes_name_only_evaluated_queries_without_relevant_documents():

@@ -86,7 +86,7 @@ def outcomes(qrels, run, policy):
 
 
 @pytest.mark.parametrize("fall_back", FALL_BACKS)
-@settings(max_examples=settings.default.max_examples // 4, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(case=qrels_and_run(min_size=1), policy=policies)
 def test_a_fall_back_changes_no_bit(fall_back, case, policy):
     qrels, run = case

@@ -6,13 +6,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from beir_eval import AP_11pt, IPrec, Run, compare_runs, evaluate, read_run
-from beir_eval.cli.app import app
+from beir_eval import (
+    AP_11pt,
+    IPrec,
+    Run,
+    compare_runs,
+    evaluate,
+    read_run,
+    write_qrels,
+    write_run,
+)
 from beir_eval.display.tables import score_text
 from beir_eval.errors import MeasureError, RunError, SettingError
 from beir_eval.integrations.pytrec_eval import RelevanceEvaluator
+from command_line import output_of
+from command_line import run as run_command
 from strategies import qrels_and_run
 
 #: Made runs look like mistakes, which they are not here.
@@ -101,22 +110,8 @@ def test_results_of_parts_add_up_to_that_of_the_whole():
 
 def written(folder, run):
     path = folder / "run.trec"
-    path.write_text(
-        "".join(
-            f"{query} Q0 {doc} 1 {score!r} t\n"
-            for query, docs in run.items()
-            for doc, score in docs.items()
-        )
-    )
+    write_run(run, path)
     return path
-
-
-def test_a_run_in_parts_says_what_a_run_in_memory_says(tmp_path):
-    run = run_of(NEARLY_EQUAL["numbered from a billion down"], 1000)
-    in_parts = evaluate(QRELS, read_run(written(tmp_path, run), parts=True), MEASURES)
-    whole = evaluate(QRELS, run, MEASURES)
-    assert in_parts == whole
-    assert in_parts.warnings() == whole.warnings() != []
 
 
 @pytest.mark.parametrize("score", ONE_VALUE.values(), ids=ONE_VALUE)
@@ -197,18 +192,12 @@ def test_the_bare_name_is_refused_with_both_rules_and_what_they_are():
 
 def test_the_command_line_names_its_option(tmp_path):
     qrels = tmp_path / "qrels.trec"
-    qrels.write_text(
-        "".join(
-            f"{query} 0 {doc} {grade}\n"
-            for query, docs in QRELS.items()
-            for doc, grade in docs.items()
-        )
-    )
+    write_qrels(QRELS, qrels)
 
     def command(score, num_documents, *options):
         run = written(tmp_path, run_of(score, num_documents))
-        result = CliRunner().invoke(app, ["evaluate", str(qrels), str(run), "-m", "MRR", *options])
-        return result.exit_code, " ".join(result.output.split())
+        result = run_command("evaluate", qrels, run, "-m", "MRR", *options)
+        return result.exit_code, output_of(result)
 
     code, output = command(NEARLY_EQUAL["numbered from a billion down"], 1000)
     mean = (1 / 4 + 1 / 5 + 1 / 6 + 1 / 7) / 4

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import (
-    Comparison,
     EvaluationResult,
     checkpoint_curve,
     compare,
@@ -16,7 +15,6 @@ from beir_eval import (
     compare_runs,
     compare_slices,
     evaluate,
-    qrels_from_votes,
 )
 from beir_eval.errors import ResultError
 from beir_eval.measures.registry import definitions
@@ -136,13 +134,6 @@ def test_a_list_with_one_result_loads_and_one_with_several_names_them(tmp_path):
         EvaluationResult.load(path)
 
 
-def test_a_result_on_votes_loads(tmp_path):
-    qrels = qrels_from_votes([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
-    result = evaluate(qrels.qrels, {"q": {"a": 1.0}}, ["nDCG@10"])
-    result.save(tmp_path / "r.json")
-    assert EvaluationResult.load(tmp_path / "r.json") == result
-
-
 def comparisons():
     """Return a comparison of each class."""
     results = {
@@ -181,16 +172,3 @@ COMPARISONS = comparisons()
 )
 def test_a_comparison_that_contradicts_itself_is_refused(tmp_path, kind, path, value, problem):
     assert problem in loading_error(COMPARISONS[kind], tmp_path, path, value)
-
-
-@pytest.mark.parametrize("alone", [True, False])
-def test_a_comparison_of_scores_from_elsewhere_and_custom_measures_loads(tmp_path, alone):
-    scores = {query: float(number) for number, query in enumerate(QRELS)}
-    measures = {"seconds": scores} if alone else {"seconds": scores, "MRR": dict.fromkeys(QRELS, 1)}
-    results = {
-        name: EvaluationResult.from_scores(name, measures, higher_is_better=False)
-        for name in ("A", "B")
-    }
-    comparison = compare(results)
-    comparison.save(tmp_path / "c.json")
-    assert Comparison.load(tmp_path / "c.json") == comparison

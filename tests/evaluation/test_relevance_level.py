@@ -11,7 +11,7 @@ from beir_eval import (
     evaluate,
 )
 from beir_eval.benchmark import Benchmark
-from beir_eval.errors import MeasureError, NotEvaluatedError
+from beir_eval.errors import NotEvaluatedError
 
 QRELS = {f"q{number}": {"a": 2, "b": 1} for number in range(8)}
 RUN = {query: {"b": 3.0, "x": 2.0, "a": 1.0} for query in QRELS}
@@ -88,11 +88,6 @@ def test_a_benchmark_is_evaluated_at_the_level(tmp_path):
     )
     assert tuple(map(str, benchmark.measures)) == AT_LEVEL_2
     assert benchmark.run().score("s", "one", "MRR(rel=2)") == 1 / 2
-
-
-def test_an_impossible_level_is_refused():
-    with pytest.raises(MeasureError, match="rel must be above 0, not 0"):
-        evaluate(QRELS, RUN, NAMES, rel=0)
 
 
 def test_a_level_above_every_grade_is_warned_of_once_for_all_runs():

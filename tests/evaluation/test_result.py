@@ -22,9 +22,7 @@ from beir_eval import (
     write_report,
 )
 from beir_eval.errors import (
-    FileFormatError,
     InputError,
-    MissingExtraError,
     QueryMismatchError,
     ResultError,
     SettingError,
@@ -69,31 +67,13 @@ def test_undefined_scores_are_null_in_json(tmp_path):
     assert content["values"][2] == [1.0, 0.5, None]
 
 
-def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
-    path = tmp_path / "r.json"
-    path.write_text("old")
-
-    def fail(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("beir_eval.core.atomic_writes.os.fsync", fail)
-    with pytest.raises(OSError, match="No space"):
-        example_result().save(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["r.json"]
-    assert path.read_text() == "old"
-
-
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("", "not a saved result"),
-        ("[1, 2]", "found a list"),
-        ("{}", "schema_version None"),
-        ("[" * 100_000, "not a saved result"),
         ('{"schema_version": true}', "schema_version True"),
         ('{"schema_version": 99}', "schema_version 99"),
         ('{"schema_version": 2, "name": "x"}', "not a saved result"),
-        ('{"schema_version": 2', "not a saved result"),
     ],
 )
 def test_a_file_that_is_not_a_saved_result_is_refused(tmp_path, content, problem):
@@ -102,24 +82,6 @@ def test_a_file_that_is_not_a_saved_result_is_refused(tmp_path, content, problem
     with pytest.raises(ResultError, match=problem) as caught:
         EvaluationResult.load(path)
     assert str(path) in str(caught.value)
-
-
-def test_a_truncated_gz_is_refused(tmp_path):
-    path = tmp_path / "r.json.gz"
-    example_result().save(path)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(FileFormatError, match="truncated"):
-        EvaluationResult.load(path)
-
-
-def test_a_result_whose_scores_do_not_fit_is_refused():
-    content = json.loads(example_result().model_dump_json())
-    content["values"] = content["values"][:-1]
-    with pytest.raises(ValidationError, match="values must be"):
-        EvaluationResult.model_validate(content)
-    content["values"] = [1.0, 2.0]
-    with pytest.raises(ValidationError, match="measure"):
-        EvaluationResult.model_validate(content)
 
 
 @pytest.mark.parametrize(
@@ -152,12 +114,6 @@ def test_saving_an_id_that_is_not_unicode_is_refused(tmp_path):
     with pytest.raises(ResultError, match="not Unicode"):
         as_key.save(tmp_path / "r.json")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_an_id_with_the_replacement_character_is_saved_as_a_key(tmp_path):
-    result = evaluate({"\ufffd": {"a": 1}}, {"\ufffd": {"a": 1.0}}, ["P@1"], keep_top=1)
-    result.save(tmp_path / "r.json")
-    assert EvaluationResult.load(tmp_path / "r.json") == result
 
 
 def test_a_copied_result_is_read_only():
@@ -240,18 +196,6 @@ def test_err_with_different_highest_grades_is_not_merged_unless_the_grade_is_sta
     )  # each run contains the query of the other part
 
 
-def test_merging_keeps_both_means():
-    run = {"q1": {"a": 1.0}}
-    for missing in ("zero", "skip"):
-        first = evaluate({"q1": {"a": 1}, "q2": {"b": 1}}, run, ["P@1"], missing=missing)
-        second = evaluate(
-            {"q3": {"a": 1}, "q4": {"b": 1}}, {"q3": {"x": 1.0}}, ["P@1"], missing=missing
-        )
-        merged = first.merge(second)
-        assert merged.mean_over("judged")["Precision@1"] == 1 / 4
-        assert merged.mean_over("retrieved")["Precision@1"] == 1 / 2
-
-
 def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged():
     with pytest.raises(ResultError, match="share 'q1', 'q2', 'q3'"):
         example_result().merge(example_result())
@@ -302,32 +246,6 @@ def test_the_dataframe_has_one_row_per_query_and_one_column_per_measure():
     assert frame["Precision@1"].to_list() == [1.0, 0.0, 0.0]
 
 
-def test_a_dataframe_without_polars_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "polars", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'beir-eval\[files\]'") as caught:
-        example_result().to_dataframe()
-    assert isinstance(caught.value, ImportError)
-    assert isinstance(caught.value, BeirEvalError)
-
-
-def test_markdown_and_html_show_the_means_and_what_was_counted():
-    result = example_result()
-    text = result.to_markdown()
-    assert "| nDCG@10" in text
-    assert text.startswith("> **Warning:** 1 of 3 judged queries are missing from the run")
-    html = result._repr_html_()
-    assert '<th scope="row">nDCG@10' in html
-
-
-def test_names_are_escaped_in_html_and_markdown():
-    hostile_name = "<script>alert(1)</script>|x"
-    result = evaluate({hostile_name: {"a": 0}}, {hostile_name: {}}, ["P@1"], name=hostile_name)
-    assert "<script>" not in result._repr_html_()
-    assert "<script>" not in result.to_markdown()
-    header = result.to_markdown().splitlines()[0]
-    assert header.count("|") - header.count("\\|") == 4
-
-
 def test_changing_a_returned_dict_does_not_change_the_result():
     result = example_result()
     result.per_query["q1"]["nDCG@10"] = 9
@@ -348,14 +266,6 @@ def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cu
     assert lines[0].startswith("warning: 1 of 3 judged queries are missing")
     assert lines[1] == "measure      bm25 (the 2 it has)  bm25 (all 3 judged queries)"
     assert lines[2].split() == ["MRR", "*", "0.7500", "0.5000"]  # 1 and 1/2, over 2, 3 queries
-
-
-def test_the_representation_is_short_and_names_system_and_size():
-    result = evaluate({f"q{n}": {"a": 1} for n in range(500)}, {"q1": {"a": 1.0}}, name="bm25")
-    assert repr(result) == "EvaluationResult('bm25', 36 measures, 500 queries)"
-    small = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "MRR")
-    assert repr(small) == "EvaluationResult('run', 1 measure, 1 query)"
-    assert repr(example_result().values) == "ScoreMatrix(6 measures × 3 queries)"
 
 
 def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):

@@ -24,7 +24,6 @@ from beir_eval import (
     Evaluator,
     compare_runs,
     evaluate,
-    read_qrels,
     read_run,
 )
 from beir_eval.adapters import run_parts, run_size
@@ -296,26 +295,6 @@ def test_what_a_run_lists_is_what_the_file_lists(form, tmp_path, small_parts):
     if form != "msmarco, ranks":  # in memory its queries are in the order of their best documents
         assert tuple(run.query_ids) == tuple(whole.query_ids)
     assert repr(run) == "Run(44 queries)"
-
-
-REAL_RUNS = [
-    ("dl19", "dl19-passage.trec"),
-    ("trec-covid", "trec-covid.trec"),
-    ("scifact", "../scifact/qrels/test.tsv"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("runs", "qrels"), REAL_RUNS)
-def test_real_runs_in_parts_equal_those_in_memory(runs, qrels, realdata, tmp_path):
-    judged = read_qrels(realdata / "qrels" / qrels)
-    for path in sorted((realdata / "runs" / runs).iterdir()):
-        lines = path.read_bytes().splitlines(keepends=True)
-        random.Random(0).shuffle(lines)
-        shuffled = tmp_path / path.name
-        shuffled.write_bytes(b"".join(lines))
-        for file in (path, shuffled):
-            assert_as_in_memory(judged, file, measures=DEFAULT_MEASURES)
 
 
 # Errors
@@ -628,15 +607,6 @@ def test_the_progress_bar_ends_at_the_size_of_the_file(order, tmp_path, monkeypa
     evaluate({query: {"d0": 1} for query in QRELS}, read_run(path, parts=True))
     assert len(bars) == (1 if order == "grouped" else 2)
     assert max(accumulate(bars[-1])) == sum(bars[-1]) == path.stat().st_size
-
-
-def test_a_run_in_parts_is_one_of_several_in_one_evaluation_of_swapped_files(tmp_path, small_parts):
-    """Qrels that look like a run, and a run that looks like qrels, are said as in memory."""
-    qrels = {query: {f"d{rank}": 40.5 - rank for rank in range(40)} for query in QRELS}
-    rows = [(query, f"d{rank}", float(rank % 3)) for query in QRELS for rank in range(3)]
-    path = write(tmp_path / "run", ordered(rows, "shuffled"), "trec")
-    result = assert_as_in_memory(qrels, path, measures=["nDCG@10"])
-    assert [suspicion.code for suspicion in result.counted.suspicions] == ["swapped-files"]
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path, small_parts):

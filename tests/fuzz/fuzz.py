@@ -44,9 +44,6 @@ HANGS = 1_800
 MOST_BYTES = 1 << 16
 #: A target whose process has ended so often is given up.
 MOST_ENDS = 20
-#: A child process is replaced after so many seconds: atheris 3.0 keeps the result of every
-#: comparison of arrays that it traces, several gigabytes within minutes of comparing systems.
-LONGEST_CHILD = {"memory": 60}
 #: One of so many inputs is also tried at 256 KiB; one of so many is replaced by a valid file.
 ENLARGE_EVERY, VALID_EVERY = 400, 40
 #: polars ends the process for some damaged Parquet files, which no caller can prevent; such ends
@@ -73,11 +70,6 @@ class Finder:
 
         self.name, self.path = name, folder / "input"
         self.grammar, self.targets = fuzz_grammar, fuzz_targets
-        if name == "memory":
-            import fuzz_memory  # noqa: PLC0415
-
-            self.check_objects = fuzz_memory.check_memory.hypothesis.fuzz_one_input
-            self.compare_something = fuzz_memory.compare_something
         self.seen = set()
         self.count = 0
 
@@ -86,9 +78,6 @@ class Finder:
         self.count += 1
         rng = random.Random(zlib.crc32(data))
         self.path.write_bytes(data)
-        if self.name == "memory":
-            self.watch("objects", self.check_objects, data)
-            return
         self.watch("input", self.targets.TARGETS[self.name].check, self.path)
         if self.count % ENLARGE_EVERY == 0:
             self.path.write_bytes(self.grammar.enlarged(rng, data))
@@ -98,9 +87,6 @@ class Finder:
 
     def warm_up(self, data):
         """Check one input unwatched: the first is slow, because modules are imported for it."""
-        if self.name == "memory":
-            self.compare_something()
-            return
         self.path.write_bytes(data)
         with contextlib.suppress(Exception):
             self.targets.TARGETS[self.name].check(self.path)
@@ -163,12 +149,7 @@ def search(name, seconds, folder):
     with atheris.instrument_imports(include=list(fuzz_modules.MODULES[name])):
         finder = Finder(name, folder)
     warnings.simplefilter("ignore")
-    if name == "memory":  # Hypothesis draws the objects from these bytes
-
-        def example(rng):
-            return rng.randbytes(200)
-    else:
-        example = finder.targets.TARGETS[name].example
+    example = finder.targets.TARGETS[name].example
 
     def mutate(data, most_bytes, seed):
         rng = random.Random(seed)
@@ -209,7 +190,7 @@ def supervise(name, seconds):
     while (left := seconds_left(seconds, spent, newest)) > 1 and ended < MOST_ENDS:
         folder = Path(tempfile.mkdtemp(prefix="beir-eval-fuzz-", dir=memory_folder()))
         command = [sys.executable, __file__, "--target", name, "--child", str(folder)]
-        command += ["--seconds", str(int(min(left, LONGEST_CHILD.get(name, left))))]
+        command += ["--seconds", str(int(left))]
         environment = {**os.environ, "RUST_BACKTRACE": "0", **ONE_THREAD}
         runs, before = 0, spent
         with (folder / "log").open("wb") as log:
@@ -290,10 +271,7 @@ def repeat(name, file):
         for _ in range(2):  # the first call imports modules
             begin = time.process_time()
             try:
-                if name == "memory":
-                    finder.check_objects(file.read_bytes())
-                else:
-                    finder.targets.TARGETS[name].check(finder.path)
+                finder.targets.TARGETS[name].check(finder.path)
                 outcome = "accepted"
             except finder.targets.BeirEvalError as error:
                 outcome = f"refused: {error}"

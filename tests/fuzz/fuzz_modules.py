@@ -11,6 +11,5 @@ MODULES = {
     "result": ("beir_eval.evaluation", "beir_eval.core"),
     "comparison": ("beir_eval.comparison", "beir_eval.evaluation", "beir_eval.core"),
     "journal": ("beir_eval.integrations.retrieval", *_READERS),
-    "memory": ("beir_eval.core", "beir_eval.evaluation.evaluator", "beir_eval.comparison.compare"),
     "labels": ("beir_eval.cli.labels", "beir_eval.comparison.slices", "beir_eval.core"),
 }

@@ -56,21 +56,6 @@ def test_gold_lists_hold_several_answers_or_the_aliases_of_one():
     assert aliases.run(gold, predicted)["score"] == 1.0
 
 
-def test_graded_gold_answers_and_questions_with_ids():
-    evaluator = BEIRAnswerEvaluator("nDCG", match="contains")
-    outputs = evaluator.run(
-        {"a": {"Oslo": 2, "Bergen": 1}, "b": {"Rome": 1}}, {"b": ["it is Rome"], "a": ["Oslo"]}
-    )
-    assert outputs["result"].query_ids == ("a", "b")
-    assert outputs["individual_scores"][0] == 1.0
-    assert outputs["individual_scores"][1] < 1.0
-
-
-def test_integer_ids_of_questions_mean_their_decimal_strings():
-    outputs = BEIRAnswerEvaluator("Success@1").run({"1": ["x"], 2: ["z"]}, {1: ["x"], 2: ["y"]})
-    assert outputs["individual_scores"] == [1.0, 0.0]
-
-
 def test_a_question_without_predicted_answers_scores_0():
     assert BEIRAnswerEvaluator("MRR").run(["a", "a"], [[], ["a"]])["score"] == 0.5
 
@@ -125,10 +110,7 @@ def test_an_invalid_setting_is_refused(settings):
         ([["a"]], ["a", "b"], {}, "same questions|only one of them"),
         ([], [], {}, "no question"),
         (["a"], ["a", "b"], {}, "a list of 1 answers for 2 questions"),
-        ([7], ["a"], {}, "must be a list of answers"),
         ([[7]], ["a"], {}, "which has no text"),
-        ([["a"]], [""], {}, "gold answer"),
-        ("a", ["a"], {}, "must be a list"),
         ({1: ["a"], "1": ["b"]}, {1: "a"}, {}, "an integer and a text id name the same question"),
         ([["a"]], ["a"], {"query_ids": ["1", "2"]}, "1 entries, for 2 query_ids"),
         ([["a"]] * 2, ["a"] * 2, {"query_ids": ["1", "1"]}, "1 are distinct"),

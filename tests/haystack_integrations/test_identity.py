@@ -4,9 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
-import yaml
-from haystack import Document, Pipeline
-from haystack.components.evaluators import DocumentMAPEvaluator, DocumentRecallEvaluator
+from haystack import Document
 
 from beir_eval.datasets import demo
 from beir_eval.errors import InputError, SettingError
@@ -56,19 +54,6 @@ def test_two_documents_without_content_are_two_documents_and_never_the_retrieved
     assert outputs["metrics"] == {"Recall": 1 / 3, "MRR": 0.5}
 
 
-@pytest.mark.peers  # the preset follows Haystack 3, and the oldest version is 2
-@pytest.mark.parametrize("content", [None, ""])
-def test_the_compatible_preset_follows_haystack(content):
-    truth, retrieved = [texts("a", content), texts("b")], [texts("a"), texts("b")]
-    ours = BEIREvaluator.haystack_compatible().run(truth, retrieved)["results"]
-    theirs = {
-        "MAP": DocumentMAPEvaluator().run(truth, retrieved),
-        "Recall": DocumentRecallEvaluator(mode="multi_hit").run(truth, retrieved),
-    }
-    for measure, outputs in theirs.items():
-        assert ours[measure]["individual_scores"] == outputs["individual_scores"], measure
-
-
 # Chunks
 
 
@@ -99,21 +84,6 @@ def test_the_compatible_preset_and_other_duplicates_collapse_nothing():
     assert BEIREvaluator.haystack_compatible().collapse is None
     assert BEIREvaluator(duplicates="keep").collapse is None
     assert BEIREvaluator().collapse == "auto"
-
-
-@pytest.mark.usefixtures("logged")
-def test_yaml_saved_before_keeps_its_meaning():
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", BEIREvaluator("MRR", qrels={"q": {"oslo": 1}}))
-    content = yaml.safe_load(pipeline.dumps())
-    parameters = content["components"]["evaluator"]["init_parameters"]
-    assert parameters["collapse"] == "auto"
-    parameters["collapse"] = None
-    del parameters["unmatched"]
-    old = Pipeline.loads(yaml.safe_dump(content)).get_component("evaluator")
-    request = {"retrieved_documents": [[chunk("oslo", 1)]], "query_ids": ["q"]}
-    assert old.run(**request)["score"] == 0.0
-    assert pipeline.get_component("evaluator").run(**request)["score"] == 1.0
 
 
 def test_collapse_on_a_field_that_identifies_documents_is_refused():

@@ -157,18 +157,6 @@ def test_the_results_of_two_calls_are_compared_as_those_of_evaluate(outputs, ran
     assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"
 
 
-def test_two_evaluators_in_one_pipeline_are_compared(rankings):
-    pipeline = Pipeline()
-    request = {}
-    for top_k, documents in rankings.items():
-        name = f"top{top_k}"
-        pipeline.add_component(name, BEIREvaluator(MEASURES, qrels=DATASET.qrels.as_dict()))
-        request[name] = {"retrieved_documents": documents, "query_ids": QUERY_IDS}
-    by_component = pipeline.run(request)
-    comparison = compare({name: by_component[name]["result"] for name in request}, baseline="top20")
-    assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"
-
-
 def test_results_of_ground_truth_documents_are_compared_by_position(rankings):
     truth = [
         [

@@ -114,7 +114,6 @@ def test_both_providers_support_the_same_of_all_measures():
     assert compared > 60
 
 
-# ir_measures' own tests of its provider pytrec_eval as a table: the inputs and arithmetic are ours.
 GRADED = {"0": {"a": 0, "b": 1, "c": 1, "d": 2, "e": 0}, "1": {"a": 1, "d": 2, "f": 2}}
 RANKED = {
     "0": {"a": 0.9, "c": 0.8, "d": 0.5, "b": 0.4, "e": 0.1},
@@ -122,55 +121,22 @@ RANKED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "scores", "aggregate"),
-    [
-        ("NumRet", (5, 4), 9),
-        ("NumRet(rel=1)", (3, 1), 4),
-        ("NumQ", (1, 1), 2),
-        ("NumRel", (3, 3), 6),
-        ("P@1", (0, 0), 0),
-        ("P@2", (1 / 2, 1 / 2), 1 / 2),
-        ("P(rel=2)@5", (1 / 5, 1 / 5), 1 / 5),
-        ("P(judged_only=True)@1", (0, 1), 1 / 2),
-        ("RR", (1 / 2, 1 / 2), 1 / 2),
-        ("RR(rel=2)", (1 / 3, 1 / 2), 5 / 12),
-        ("Rprec", (2 / 3, 1 / 3), 1 / 2),
-        ("AP", ((1 / 2 + 2 / 3 + 3 / 4) / 3, 1 / 6), (23 / 36 + 1 / 6) / 2),
-        ("AP@2", (1 / 6, 1 / 6), 1 / 6),
-        ("R@2", (1 / 3, 1 / 3), 1 / 3),
-        ("Success@2", (1, 1), 1),
-        ("Success(rel=2)@2", (0, 1), 1 / 2),
-        ("SetP", (3 / 5, 1 / 4), (3 / 5 + 1 / 4) / 2),
-        ("SetR(rel=2)", (1, 1 / 2), 3 / 4),
-        ("SetAP", (3 / 5, 1 / 12), (3 / 5 + 1 / 12) / 2),
-        ("SetF", (3 / 4, 2 / 7), (3 / 4 + 2 / 7) / 2),
-        ("IPrec@0.25", (3 / 4, 1 / 2), 5 / 8),
-        ("IPrec(rel=2)@0.75", (1 / 3, 0), 1 / 6),
-    ],
-)
-@pytest.mark.parametrize("form", ["dicts", "frames", "tuples"])
-def test_the_situations_of_ir_measures_own_tests(name, scores, aggregate, form):
-    measure = ir_measures.parse_measure(name)
-    qrels, run = GRADED, RANKED
-    if form != "dicts":
-        qrels = [
-            ir_measures.Qrel(query, doc, grade)
-            for query, docs in GRADED.items()
-            for doc, grade in docs.items()
-        ]
-        run = [
-            ir_measures.ScoredDoc(query, doc, score)
-            for query, docs in RANKED.items()
-            for doc, score in docs.items()
-        ]
-    if form == "frames":
-        qrels, run = pd.DataFrame(qrels), pd.DataFrame(run)
-    mine = values(ours.provider, [measure], qrels, run)
-    assert [mine["0", str(measure)], mine["1", str(measure)]] == pytest.approx(scores, abs=1e-15)
-    assert len(mine) == 2
-    mean = ours.provider.calc_aggregate([measure], qrels, run)[measure]
-    assert mean == pytest.approx(aggregate, abs=1e-15)
+def tuples_of(make, content):
+    return [
+        make(query, doc, number) for query, docs in content.items() for doc, number in docs.items()
+    ]
+
+
+@pytest.mark.parametrize("as_form", [list, pd.DataFrame], ids=["tuples", "frames"])
+def test_tuples_and_frames_have_the_values_and_means_of_dicts(as_form):
+    qrels = as_form(tuples_of(ir_measures.Qrel, GRADED))
+    run = as_form(tuples_of(ir_measures.ScoredDoc, RANKED))
+    measures = [P(rel=2) @ 5, AP, NumRet]
+    expected = values(ours.provider, measures, GRADED, RANKED)
+    assert (expected["1", "P(rel=2)@5"], expected["1", "AP"]) == (1 / 5, 1 / 6)
+    assert values(ours.provider, measures, qrels, run) == expected
+    means = ours.provider.calc_aggregate(measures, qrels, run)
+    assert means == ours.provider.calc_aggregate(measures, GRADED, RANKED)
 
 
 def test_a_query_that_the_run_lacks_has_the_default_and_others_are_ignored():
@@ -218,9 +184,7 @@ def test_input_is_not_changed_and_errors_say_what_is_wrong():
 
 
 def generators():
-    qrels = (ir_measures.Qrel(q, doc, grade) for q in GRADED for doc, grade in GRADED[q].items())
-    run = (ir_measures.ScoredDoc(q, doc, score) for q in RANKED for doc, score in RANKED[q].items())
-    return qrels, run
+    return iter(tuples_of(ir_measures.Qrel, GRADED)), iter(tuples_of(ir_measures.ScoredDoc, RANKED))
 
 
 @pytest.mark.parametrize("measures", [[AP], [AP, ir_measures.RR @ 5]], ids=["one", "fallback"])

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,7 +18,6 @@ import beir_eval.integrations.beir as drop_in
 from beir_eval import Qrels, read_qrels
 from beir_eval.errors import (
     FileFormatError,
-    MeasureError,
     QrelsError,
     QueryMismatchError,
     RunError,
@@ -114,19 +112,6 @@ def test_scores_of_generated_runs_equal_those_of_beir(case, ignore):
     assert_same_scores(qrels, results, [1, 2, 5, 20], ignore_identical_ids=ignore)
 
 
-def test_documents_with_their_querys_id_are_ignored_and_stay_in_the_results():
-    qrels = {"a": {"b": 1}, "b": {"a": 1, "c": 1}}
-    results = {"a": {"a": 3.0, "b": 2.0}, "b": {"x": 1.0, "b": 0.5, "a": 0.25}}
-    assert_same_scores(qrels, results)
-    assert_same_scores(qrels, results, ignore_identical_ids=False)
-    assert EvaluateRetrieval.evaluate(qrels, results, [1])[0] == {"NDCG@1": 0.5}
-    assert "a" in results["a"]
-
-
-OWN_IDS = {"a": {"b": 1}, "b": {"a": 1, "c": 1}}
-OWN_RESULTS = {"a": {"a": 3.0, "b": 2.0}, "b": {"x": 1.0, "b": 0.5, "a": 0.25}}
-
-
 def test_the_signatures_are_those_of_beir():
     for name in ("__init__", "retrieve", "encode_and_retrieve", "evaluate", "evaluate_custom"):
         mine, theirs = (
@@ -182,45 +167,11 @@ def test_a_retriever_receives_the_same_calls_as_from_beir(tmp_path):
             call(corpus, queries)
 
 
-def test_inputs_that_crash_or_mislead_beir_give_a_value_or_an_error():
-    evaluate, custom = EvaluateRetrieval.evaluate, EvaluateRetrieval.evaluate_custom
-    # A query of the run without qrels: not counted, as in BEIR's evaluate.
-    with_extra_query = RESULTS | {"other": {"a": 1.0}}
-    for metric in ("mrr", "recall_cap", "accuracy"):
-        assert custom(QRELS, with_extra_query, [1, 3], metric) == custom(
-            QRELS, RESULTS, [1, 3], metric
-        )
-        with pytest.raises(KeyError):
-            Theirs.evaluate_custom(QRELS, with_extra_query, [1, 3], metric)
-    # A query without relevant documents: 0, not a division by zero.
-    with_nothing_relevant = {"q": {"a": 0}, "r": {"d": 1}}
-    assert custom(with_nothing_relevant, RESULTS, [2], "r_cap") == {"R_cap@2": 0.5}
-    # Qrels and a run without a common query.
-    for call in (lambda: evaluate(QRELS, {"x": {"a": 1.0}}, [1]), lambda: evaluate(QRELS, {}, [1])):
-        with pytest.raises(QueryMismatchError, match="no query in common"):
-            call()
-    # An empty ranking, and a query without judgements.
-    with_empty_ranking = RESULTS | {"q": {}}
-    assert evaluate(QRELS, with_empty_ranking, [10])[2] == {"Recall@10": 0.5}
-    assert evaluate(QRELS | {"s": {}}, RESULTS | {"s": {"a": 1.0}}, [10]) == evaluate(
-        QRELS, RESULTS, [10]
-    )
-    # A repeated cutoff counts once; a cutoff that is no positive integer is refused.
-    assert evaluate(QRELS, RESULTS, [3, 3]) == evaluate(QRELS, RESULTS, [3])
-    assert custom(QRELS, RESULTS, [3, 3], "mrr") == custom(QRELS, RESULTS, [3], "mrr")
-    for k_values in ([0], [-1], [2.5], [True], [], 3, np.array(3)):
-        with pytest.raises(MeasureError):
-            evaluate(QRELS, RESULTS, k_values)
-        with pytest.raises(MeasureError):
-            custom(QRELS, RESULTS, k_values, "hole")
-    with pytest.raises(MeasureError, match="no metric 'ndcg'"):
-        custom(QRELS, RESULTS, [1], "ndcg")
-    with pytest.raises(RunError, match="finite"):
-        evaluate(QRELS, {"q": {"a": math.nan}}, [1])
-    with pytest.raises(QrelsError):
-        custom({}, RESULTS, [1], "hole")
-    # Integer ids, fractional grades.
-    assert evaluate({1: {2: 1}}, {1: {"2": 1}}, [1])[0] == {"NDCG@1": 1.0}
+def test_an_empty_ranking_scores_0_and_a_query_without_judgements_does_not_count():
+    evaluate = EvaluateRetrieval.evaluate
+    assert evaluate(QRELS, RESULTS | {"q": {}}, [10])[2] == {"Recall@10": 0.5}
+    with_unjudged = evaluate(QRELS | {"s": {}}, RESULTS | {"s": {"a": 1.0}}, [10])
+    assert with_unjudged == evaluate(QRELS, RESULTS, [10])
 
 
 def test_judgements_may_be_a_qrels_object():
@@ -290,21 +241,6 @@ def test_scores_are_logged_by_the_loggers_and_in_the_lines_of_beir(caplog):
     assert ("root", "INFO", "MRR@1: 0.0000") in mine
 
 
-def test_cutoffs_as_text_are_those_of_beir():
-    for k_values in (["1", "3"], [1, "3"], ["10", 2]):
-        assert_same_scores(QRELS, RESULTS, k_values, metrics=[])
-        assert EvaluateRetrieval.evaluate_custom(QRELS, RESULTS, k_values, "mrr") == (
-            Theirs.evaluate_custom(QRELS, RESULTS, list(map(int, k_values)), "mrr")
-        )
-    assert EvaluateRetrieval(k_values=["1", "3"]).k_values == ["1", "3"]
-    assert EvaluateRetrieval(k_values=(1, 3)).k_values == Theirs(k_values=(1, 3)).k_values
-    for k_values in (["01"], ["+1"], [" 1"], ["1.0"], ["1e1"], [""], ["٣"], ["9" * 5000], "13"):
-        for call in (EvaluateRetrieval.evaluate, EvaluateRetrieval.evaluate_custom):
-            arguments = ["mrr"] if call is EvaluateRetrieval.evaluate_custom else []
-            with pytest.raises(MeasureError, match="cutoff"):
-                call(QRELS, RESULTS, k_values, *arguments)
-
-
 def test_empty_results_score_0_in_every_custom_metric():
     for metric in METRICS:
         assert EvaluateRetrieval.evaluate_custom(QRELS, {}, [1, 3], metric) == (
@@ -312,19 +248,6 @@ def test_empty_results_score_0_in_every_custom_metric():
         )
         with pytest.raises(QrelsError, match="empty"):
             EvaluateRetrieval.evaluate_custom({}, {}, [1], metric)
-
-
-@pytest.mark.parametrize("value", [None, "text", 5, object()])
-def test_cutoffs_of_another_type_are_errors_of_this_package(value):
-    with pytest.raises(MeasureError):
-        EvaluateRetrieval(k_values=value)
-    with pytest.raises(MeasureError):
-        EvaluateRetrieval.evaluate(QRELS, RESULTS, value)
-
-
-def test_scores_that_cannot_be_compared_are_an_error_in_hole_too():
-    with pytest.raises(RunError, match="scores of query 'q'"):
-        EvaluateRetrieval.evaluate_custom(QRELS, {"q": {"a": 1.0, "b": None}}, [2], "hole")
 
 
 def test_infinite_scores_and_empty_ids_count_as_in_beir():
@@ -364,8 +287,3 @@ def test_a_beir_script_gives_the_same_scores_when_only_its_import_line_changes(t
     ]
     assert scores[0] == scores[1]
     assert 0.64 <= scores[0][0]["NDCG@10"] <= 0.69
-
-
-def test_an_array_among_the_cutoffs_is_refused():
-    with pytest.raises(MeasureError, match="a cutoff must be a whole number above 0, not array"):
-        EvaluateRetrieval.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, [np.array([1, 2])])

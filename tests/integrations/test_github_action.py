@@ -106,14 +106,6 @@ def test_the_gate_has_the_settings_of_the_inputs(run_action, tmp_path, non_infer
     assert ("not shown to be worse" in process.stdout) == (non_inferior == "false")
 
 
-def test_a_saved_result_is_compared_without_judgements(run_action, tmp_path):
-    for name, run in (("main", GOOD), ("change", POOR)):
-        evaluate(demo.FOLDER, run, name=name).save(tmp_path / f"{name}.json.gz")
-    process = run_action(run="change.json.gz", qrels="")
-    assert process.returncode == 1
-    assert "change vs main" in process.stdout
-
-
 HOSTILE = "@octocat ![x](http://evil/x.png) <img src=x> ```` <!-- --> [a](javascript:x) | #1"
 
 

@@ -10,15 +10,12 @@ import pytest
 from beir_eval import (
     CG,
     DCG,
-    ERR,
     F1,
     MAP,
     MRR,
     RBP,
     AP_11pt,
-    Hole,
     IPrec,
-    Judged,
     Measure,
     Precision,
     R_cap,
@@ -29,7 +26,6 @@ from beir_eval import (
     bpref,
     evaluate,
     gm_map,
-    infAP,
     nDCG,
     num_rel_ret,
     num_ret,
@@ -37,19 +33,15 @@ from beir_eval import (
     set_map,
     utility,
 )
-from beir_eval.errors import BeirEvalError, MeasureError, SettingError, UnknownMeasureError
-from beir_eval.measures import DEFAULT_MEASURES, definitions, parse_all, spelled
+from beir_eval.errors import MeasureError, SettingError, UnknownMeasureError
+from beir_eval.measures import definitions, parse_all, spelled
 from beir_eval.measures.names import names_as_typed
 from time_limit import time_limit
 
 SPELLINGS = {
     # BEIR
     "NDCG@10": nDCG @ 10,
-    "MAP@100": MAP @ 100,
-    "Recall@100": Recall @ 100,
     "P@10": Precision @ 10,
-    "MRR@10": MRR @ 10,
-    "R_cap@100": R_cap @ 100,
     "relative_P.5": R_cap @ 5,
     "set_relative_P": R_cap,
     "Rprec_mult_0.20": Rprec_mult(multiple=0.2),
@@ -57,7 +49,6 @@ SPELLINGS = {
     "recall_cap@100": R_cap @ 100,
     "Accuracy@5": Success @ 5,
     "top_k_accuracy@5": Success @ 5,
-    "Hole@10": Hole @ 10,
     # trec_eval
     "ndcg": nDCG,
     "ndcg_cut_10": nDCG @ 10,
@@ -69,9 +60,6 @@ SPELLINGS = {
     "P_5": Precision @ 5,
     "recip_rank": MRR,
     "success_5": Success @ 5,
-    "Rprec": Rprec,
-    "bpref": bpref,
-    "infAP": infAP,
     "gm_map": gm_map,
     "set_P": Precision,
     "set_recall": Recall,
@@ -84,7 +72,6 @@ SPELLINGS = {
     "num_ret": num_ret,
     "num_rel_ret": num_rel_ret,
     # ir_measures
-    "nDCG@10": nDCG @ 10,
     "nDCG(dcg='exp-log2')@10": nDCG(gain="exp") @ 10,
     "nDCG(dcg='log2')@10": nDCG @ 10,
     "AP@100": MAP @ 100,
@@ -96,8 +83,6 @@ SPELLINGS = {
     "IPrec@0.1": IPrec(recall=0.1),
     "RBP(p=0.9)": RBP(p=0.9),
     "RBP(p=0.9, rel=2)": RBP(p=0.9, rel=2),
-    "ERR@20": ERR @ 20,
-    "Judged@10": Judged @ 10,
     "SetP": Precision,
     "SetAP": set_map,
     "Bpref(rel=2)": bpref(rel=2),
@@ -302,7 +287,6 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
     [
         ("nDCG@0", "1 or more, not 0"),
         ("nDCG@-5", "'-5' is not a whole number above 0"),
-        ("nDCG@ten", "'ten' is not a whole number"),
         ("nDCG@2.5", "'2.5' is not a whole number"),
         ("Rprec@5", "takes no cutoff"),
         ("Rprec_mult", "needs the parameter multiple"),
@@ -311,22 +295,15 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("nDCG(rel=2)@10", "no parameter 'rel'; it takes gain, judged_only"),
         ("P(rel=0)@5", "rel must be above 0"),
         ("P(rel='high')@5", "rel must be a number"),
-        ("P(rel=True)@5", "rel must be a number"),
         ("P(judged_only=1)@5", "judged_only must be True or False"),
         ("RBP(p=1)", "p must be above 0 and below 1"),
         ("nDCG(gain='cubic')@5", "gain='cubic' is not known; choose one of 'linear', 'exp'"),
         ("nDCG(gain={1: 3, 2: 1})@5", "nor decrease with the grade"),
         ("nDCG(gain={1: -3, 2: 1})@5", "must not be negative"),
-        ("nDCG(gain={1: -0.5})@5", "must not be negative"),
         ("nDCG(gain={})@5", "1 to 1000 grades, not 0"),
-        ("nDCG(gain=7)@5", "gain must be 'linear', 'exp' or a table"),
         ("nDCG(gain=[1, 2])@5", "gain must be 'linear', 'exp' or a table"),
-        ("P(2)@5", "is not a list of parameters"),
         ("P(rel=)@5", "is not a list of parameters"),
         ("P(rel=__import__('os'))@5", "is not a list of parameters"),
-        ("P(**{'rel': 2})@5", "is not a list of parameters"),
-        ("P() + (rel)@5", "is not a list of parameters"),
-        ("nDCG(gain={[1]: 2})@5", "is not a list of parameters"),
         (f"P(rel={'-' * 50_000}1)@5", "is not a list of parameters"),
         (f"P(rel=1{'+1' * 3000})@5", "is not a list of parameters"),
         (
@@ -334,21 +311,14 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
             "rounding='up' is not known; choose one of 'trec_eval9'",
         ),
         ("ERR(max_grade=inf)", "max_grade must be a number, not 'inf'"),
-        ("P(rel=high)@5", "rel must be a number, not 'high'"),
-        ("nDCG(gain=exp+1)@10", "is not a list of parameters"),
         ("nDCG(gain=exp, gains={1: 2})@10", "no parameter 'gains'"),
-        ("nDCG(dcg=exp-log2, gains={1: 2})@10", "no parameter 'gains'"),
-        ("nDCG(gains={3: 1})@10", "nor decrease with the grade"),
-        ("nDCG(gains=exp)@10", "no parameter 'gains'"),
         ("P(gains={1: 2})@10", "Precision has no parameter 'gain'"),
         ("ndcg@10-l2", "such as nDCG(gain={1: 0, 2: 2, 3: 3})@10"),
-        ("ndcg-l1", "such as nDCG(gain={1: 1, 2: 2})"),
         ("ndcg-l4", "such as nDCG(gain={1: 0, 2: 0, 3: 0, 4: 4, 5: 5})"),
         ("map-l2-l3", "no measure 'map-l2-l3'"),
         (f"map{'-l2' * 30_000}", "no measure 'map-l2"),
         ("err@20-l2", "ERR takes none; write ERR@20"),
         ("P(rel=1)@5-l2", "states two levels of relevance; leave one out: Precision(rel=1)@5"),
-        ("map-l0", "rel must be above 0"),
         ("x" * 100_001, "at most 100000 characters"),
         ("nDCG(gain=[(1, 1), (1, 2)])@5", "each grade once"),
         (f"nDCG@{2**53 + 1}", "at most 9007199254740992"),
@@ -357,8 +327,6 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         (f"P(rel={'9' * 400})@5", "rel must be a finite number"),
         ("F1(beta=1e200)@5", "beta must be above 0 and below"),
         ("nDCG(dcg='exp')@5", "dcg must be one of 'log2', 'exp-log2', not 'exp'"),
-        ("nDCG(dcg=2)@5", "dcg must be one of 'log2', 'exp-log2', not 2"),
-        ("nDCG(dcg=['log2'])@5", "dcg must be one of 'log2', 'exp-log2', not ['log2']"),
     ],
 )
 def test_an_impossible_measure_is_explained(text, problem):
@@ -396,15 +364,6 @@ def test_other_digits_than_ascii_are_no_cutoff():
             parse(text)
     assert parse("NDCG_AT_10") == nDCG @ 10
     assert parse("RBP.95") == RBP(p=0.95)
-
-
-def test_the_default_measures_are_six_of_beir_at_its_cutoffs():
-    names = [str(measure) for measure in DEFAULT_MEASURES]
-    assert names == [
-        f"{name}@{cutoff}"
-        for name in ("nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR")
-        for cutoff in (1, 3, 5, 10, 100, 1000)
-    ]
 
 
 @pytest.mark.parametrize("cutoff", [0, -1, True, 2.5, "10", None])
@@ -579,9 +538,3 @@ def test_every_measure_takes_judged_only():
     for definition in definitions().values():
         measure = Measure(definition.name)(judged_only=True)
         assert "judged_only=True" in str(measure)
-
-
-def test_a_parsing_error_is_a_beir_eval_error_and_a_value_error():
-    for builtin in (BeirEvalError, ValueError):
-        with pytest.raises(builtin):
-            parse("nothing")

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-import pickle
 import re
 import sys
 from html.parser import HTMLParser
@@ -28,6 +27,8 @@ from beir_eval.report import write_report
 from beir_eval.report.narrative import interval_notes
 from beir_eval.report.page import vendored_packages
 from beir_eval.significance.power import estimate_power
+from made_results import made as result_of
+from made_results import scores_apart
 from report_cases import HOSTILE, bundled, hostile, made, staged
 
 LARGEST = 6_000_000
@@ -105,12 +106,6 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         assert expected in text
 
 
-def scores_apart(gap, spread, num_queries=800):
-    rng = np.random.default_rng(1)
-    baseline_scores = rng.uniform(0.2, 0.6, num_queries)
-    return baseline_scores, baseline_scores + gap + rng.normal(0, spread, num_queries)
-
-
 @pytest.mark.parametrize(
     ("gap", "spread", "verdict", "sentence"),
     [
@@ -121,8 +116,6 @@ def scores_apart(gap, spread, num_queries=800):
     ],
 )
 def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
-    from made_results import made as result_of  # noqa: PLC0415
-
     baseline_scores, scores = scores_apart(gap, spread)
     comparison = compare(
         [result_of(baseline_scores, "A"), result_of(scores, "B")], baseline="A", draws=2000
@@ -160,8 +153,6 @@ def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
 
 
 def test_the_verdict_on_several_systems_groups_them():
-    from made_results import made as result_of  # noqa: PLC0415
-
     base, better = scores_apart(0.2, 0.05)
     worse = scores_apart(-0.2, 0.05)[1]
     results = [result_of(base, "A"), result_of(better, "B"), result_of(better + 0.1, "C")]
@@ -174,8 +165,6 @@ def test_the_verdict_on_several_systems_groups_them():
 
 
 def test_the_verdict_on_all_pairs_names_the_best_mean_and_what_is_not_shown_to_be_worse():
-    from made_results import made as result_of  # noqa: PLC0415
-
     base, noisy = scores_apart(0.0, 0.2)
     equal = base + np.tile([0.0001, -0.0001], len(base) // 2)
     results = [result_of(base, "A"), result_of(equal, "B"), result_of(noisy, "C")]
@@ -422,13 +411,6 @@ def test_a_comparison_of_other_systems_or_without_a_benchmark_is_refused(tmp_pat
     assert not target.exists()
 
 
-def test_a_benchmark_has_a_column_for_published_scores_only_if_there_are_some(tmp_path):
-    page = page_of(tmp_path / "r.html", benchmark_of(made(20, 2)))
-    assert "Anserini" not in page.text
-    # Without anything to say on what was counted, the section is not there.
-    assert "What was counted" not in page.text
-
-
 def test_a_benchmark_with_an_undefined_mean_is_shown(tmp_path):
     qrels = {"q1": {"a": 0}, "q2": {"a": 0}}
     run = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
@@ -535,7 +517,7 @@ def test_scores_are_exact_and_undefined_scores_are_null(tmp_path):
 # Size
 
 
-@pytest.mark.parametrize("text", ["日本語の長い文章 " * 400, '<"' * 2000, "a plain text " * 400])
+@pytest.mark.parametrize("text", ["日本語の長い文章 " * 400, '<"' * 2000])
 def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_path, text):
     comparison = made(300, 5, measures=("nDCG@10", "Recall@10", "MRR@10"))
     corpus = {
@@ -580,26 +562,6 @@ def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
     page = page_of(tmp_path / "r.html", benchmark)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
     assert min(len(part["rankings"]) for part in page.data["parts"]) > 200
-
-
-@pytest.mark.slow
-def test_long_ids_and_texts_of_many_queries_stay_below_6_mb(tmp_path):
-    comparison = made(25_000, 2, depth=3)
-    queries = dict.fromkeys(comparison.query_ids, "日本語" * 200)
-    page = page_of(tmp_path / "r.html", comparison, queries=queries)
-    assert (tmp_path / "r.html").stat().st_size < LARGEST
-    [part] = page.data["parts"]
-    num_held = len(part["queries"])
-    assert f"the table and the charts hold {num_held:,} of 25,000 queries" in page.text
-    assert part["total"] == 25_000
-    result = evaluate(
-        {f"{'long' * 300} {n}": {"a": 1} for n in range(2000)},
-        {f"{'long' * 300} {n}": {"a": 1} for n in range(2000)},
-        ["MRR"],
-        keep_top=1,
-    )
-    page_of(tmp_path / "r.html", result)
-    assert (tmp_path / "r.html").stat().st_size < LARGEST
 
 
 def test_the_queries_that_differ_least_are_omitted_first_and_the_report_says_so(
@@ -749,12 +711,6 @@ def test_queries_and_a_corpus_of_the_wrong_type_are_refused(tmp_path, comparison
     assert {text for _, text in part["queries"]} == {""}
 
 
-@pytest.mark.parametrize("keep_top", [None, "x", -1, 5.5, True])
-def test_a_keep_top_that_is_not_a_whole_number_is_refused(keep_top):
-    with pytest.raises(SettingError, match="keep_top must be a whole number, 0 or more"):
-        compare_runs({"q": {"a": 1}}, {"A": {"q": {"a": 1}}}, ["MRR"], keep_top=keep_top)
-
-
 def test_a_report_without_results_is_refused(tmp_path):
     with pytest.raises(InputError, match="at least one result"):
         write_report(tmp_path / "r.html", [])
@@ -770,36 +726,6 @@ def test_without_jinja2_a_report_is_refused_before_anything_is_written(
     with pytest.raises(MissingExtraError, match=r"beir-eval\[report\]"):
         write_report(tmp_path / "r.html", comparison_and_texts[0])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_report_that_cannot_be_written_leaves_existing_files_unchanged(
-    tmp_path, comparison_and_texts
-):
-    comparison, _ = comparison_and_texts
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
-        write_report(tmp_path / "folder", comparison)
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-
-def test_a_comparison_saves_its_results(tmp_path):
-    qrels = {f"q{n}": {"a": 1} for n in range(6)}
-    runs = {"A": {q: {"a": 1.0} for q in qrels}, "B": {q: {"a": 1.0, "x": 2.0} for q in qrels}}
-    comparison = compare_runs(qrels, runs, ["MRR"])
-    assert {
-        name: [result.name for result in repeats] for name, repeats in comparison.results.items()
-    } == {
-        "A": ["A"],
-        "B": ["B"],
-    }
-    comparison.save(tmp_path / "saved.json")
-    loaded = type(comparison).load(tmp_path / "saved.json")
-    assert loaded.results == comparison.results
-    assert loaded == comparison
-    copied = pickle.loads(pickle.dumps(comparison))  # noqa: S301 - our own
-    assert copied == comparison
-    assert copied.results == comparison.results
-    assert comparison != compare_runs(qrels, runs, ["MRR"], margin=0.02)
 
 
 def test_stages_have_a_bar_each_an_account_and_the_ranks_of_the_relevant_documents(tmp_path):

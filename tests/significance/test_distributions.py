@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import special, stats
-from scipy.integrate import quad
+from scipy import stats
 from scipy.optimize import brentq
 
 from beir_eval.significance.distributions import (
@@ -18,15 +17,6 @@ from beir_eval.significance.distributions import (
     noncentral_t_upper_tail,
     upper_tail,
 )
-
-FREEDOMS = (1, 2, 3, 5, 9, 29, 42, 99, 299, 1_000, 6_979, 1e5, 1e7, 4.5)
-SMALL_TAILS = [10.0**-exponent for exponent in range(1, 300, 7)]
-TAILS = np.array([*np.linspace(0.001, 0.999, 333), *SMALL_TAILS, 1 - 1e-10])
-
-
-def same(first, second):
-    """Return whether two arrays have the same bits, or NaN, at each place."""
-    return np.array_equal(np.asarray(first), np.asarray(second), equal_nan=True)
 
 
 def test_the_t_distribution_is_that_of_scipy_to_ten_digits():
@@ -57,12 +47,6 @@ def test_the_quantile_of_t_is_exceeded_with_its_probability(freedom, tail):
     assert upper_tail(exceeded_with(1e-240, 3), 3) == pytest.approx(1e-240, rel=1e-12)
 
 
-def test_quantiles_of_the_normal_and_the_chi_square_distribution_have_the_bits_of_scipy_stats():
-    assert same(special.ndtri(TAILS), stats.norm.ppf(TAILS))
-    for freedom in FREEDOMS:
-        assert same(special.chdtri(freedom, TAILS), stats.chi2.isf(TAILS, freedom))
-
-
 @pytest.mark.parametrize("freedom", [1, 2, 3, 9, 29, 59, 99, 999, 6_979, 100_000])
 def test_the_tail_of_the_noncentral_t_distribution_is_that_of_scipy_stats(freedom):
     shifts = (-40, -20, -8, -3, -1, -0.1, 0, 0.1, 0.5, 1, 2, 2.8, 3, 5, 8, 15, 20, 30, 40)
@@ -70,23 +54,6 @@ def test_the_tail_of_the_noncentral_t_distribution_is_that_of_scipy_stats(freedo
         expected = stats.nct.sf(limit, freedom, shift)
         tail = noncentral_t_upper_tail(limit, freedom, shift)
         assert tail == pytest.approx(expected, rel=1e-11, abs=1e-13), (limit, shift)
-
-
-@pytest.mark.parametrize("freedom", [1, 2, 9, 42, 999])
-def test_the_tail_of_the_noncentral_t_distribution_is_its_integral(freedom):
-    for shift, limit in product((-8, -3, 0, 0.5, 2.8, 8, 20), (0.5, 1.96, 4.3, 12.7)):
-        expected, _ = quad(
-            lambda s, shift=shift, limit=limit: (
-                stats.chi.pdf(s, freedom, scale=freedom**-0.5) * special.ndtr(shift - limit * s)
-            ),
-            0,
-            1 + 12 / math.sqrt(freedom),
-            points=[1, max(0, min(shift / limit, 1.5))],
-            limit=500,
-            epsabs=1e-15,
-        )
-        tail = noncentral_t_upper_tail(limit, freedom, shift)
-        assert tail == pytest.approx(expected, abs=1e-12), (limit, shift)
 
 
 def test_the_quantile_of_the_negative_binomial_distribution_is_that_of_scipy_stats():

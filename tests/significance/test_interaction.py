@@ -42,16 +42,6 @@ def test_statistic_and_p_are_those_of_the_definition(labels):
         assert p == pytest.approx(share, abs=4 * math.sqrt(0.25 / 2_000))
 
 
-def test_two_slices_give_nearly_the_square_of_welchs_t():
-    from scipy import stats  # noqa: PLC0415 - an extra
-
-    first, second = RNG.normal(0, 0.1, 300), RNG.normal(0.02, 0.4, 500)
-    labels = ["a"] * 300 + ["b"] * 500
-    [computed] = slice_interaction([[*first, *second]], labels, draws=DRAWS).statistics
-    t = stats.ttest_ind(first, second, equal_var=False).statistic
-    assert computed == pytest.approx(t**2, rel=0.01)
-
-
 def test_equal_gains_of_unequal_spread_are_called_different_in_about_5_percent():
     sizes, spreads = (20, 40, 100), (0.4, 0.1, 0.1)
     rng = np.random.default_rng(1)
@@ -73,7 +63,7 @@ def test_a_gain_in_one_slice_alone_is_found():
     assert slice_interaction(values, LABELS, draws=999).p[0] <= 0.01
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples // 3)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(st.integers(-5, 5), min_size=40, max_size=40),
     st.integers(-3, 3),
@@ -86,7 +76,7 @@ def test_a_constant_gain_and_the_unit_change_nothing(numbers, gain, unit):
     assert 1 / (DRAWS + 1) <= p[0] <= 1
 
 
-@settings(deadline=None, max_examples=settings.default.max_examples // 3)
+@settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(st.lists(st.sampled_from([0.0, 0.0, 0.0, 0.3, -0.1, 1.0]), min_size=40, max_size=40))
 def test_many_zeros_give_finite_statistics_and_a_p_above_0(numbers):
     test = slice_interaction([numbers], LABELS, draws=DRAWS)
@@ -141,14 +131,6 @@ def test_fewer_permutations_are_drawn_for_many_queries():
     labels = ["a", "b"] * 505
     assert slice_interaction(RNG.normal(0, 1, (1, 1_010)), labels).draws == 20_000
     assert slice_interaction(RNG.normal(0, 1, (1, 40)), LABELS).draws == 100_000
-
-
-def test_the_arguments_are_not_changed():
-    values, labels = RNG.normal(0, 1, (2, 40)), list(LABELS)
-    before = values.copy()
-    slice_interaction(values, labels, draws=9)
-    assert (values == before).all()
-    assert labels == LABELS
 
 
 @pytest.mark.parametrize(

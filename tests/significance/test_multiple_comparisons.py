@@ -46,7 +46,7 @@ def test_max_t_is_the_larger_of_two_enumerated_references(seed):
     assert np.abs(result.statistics) == pytest.approx(observed, rel=1e-12)
 
 
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(st.tuples(*[st.one_of(tenths, reciprocals)] * 4), min_size=2, max_size=8))
 def test_max_t_of_all_pairs_is_max_t_of_their_differences(scores):
     systems = np.array(scores).T

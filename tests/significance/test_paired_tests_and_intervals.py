@@ -1,6 +1,5 @@
 """Paired tests and intervals: exact values, properties of every test, and refused input."""
 
-import dataclasses
 import itertools
 import math
 import sys
@@ -12,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from beir_eval import significance
 from beir_eval.errors import InputError, MissingExtraError, SettingError
 from beir_eval.significance import PAIRED_TESTS, sign_flip, sign_vectors
 from beir_eval.significance.corrections import holm
@@ -142,16 +140,6 @@ def test_every_subset_occurs_once_up_to_complement_and_random_subsets_are_fair()
     assert signs.kept_of(1000).mean() == pytest.approx(500, abs=5 * math.sqrt(250 / 4000))
 
 
-def test_the_random_signs_of_a_query_depend_on_its_key_only():
-    signs = SignVectors.choose(3, 1000, 0)
-    alone, together = (
-        np.hstack([part.copy() for part in signs.products(np.eye(len(keys)), keys)])
-        for keys in (np.array([7], dtype=np.uint64), np.array([9, 7, 8], dtype=np.uint64))
-    )
-    assert (alone[0] == together[1]).all()
-    assert (together[0] != together[1]).any()
-
-
 # Properties of every test
 
 
@@ -162,7 +150,7 @@ ORDER_INVARIANT = [name for name in TESTS if name != "random sign flip"]
 
 
 @pytest.mark.parametrize("name", TESTS)
-@settings(max_examples=settings.default.max_examples // 8)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(pairs_of_scores, st.sampled_from(ALTERNATIVES))
 def test_swapping_the_systems_mirrors_the_test_and_p_is_never_0(name, scores, alternative):
     first, second = map(list, zip(*scores, strict=True))
@@ -210,11 +198,6 @@ def test_arguments_are_never_modified():
     p = np.array([0.1, 0.01])
     holm(p)
     assert p.tolist() == [0.1, 0.01]
-
-
-def test_results_are_frozen():
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        sign_flip([1.0, 2.0]).p = 0
 
 
 # Degenerate and invalid input
@@ -345,14 +328,6 @@ def test_a_missing_scipy_is_named_with_its_extra(monkeypatch):
     assert queries_needed(0.1, 0.3) == 73
     assert sign_flip([0.1, 0.2, 0.4]).p == 0.25
     assert round(paired_t([0.1, 0.2, 0.4]).p, 4) == 0.1181
-
-
-def test_the_public_names_are_sorted_and_documented():
-    names = significance.__all__
-    # Constants, then classes, then functions: the linter's order.
-    expected = sorted(names, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
-    assert names == expected
-    assert all(getattr(significance, name).__doc__ for name in names)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-30, 1e30, 1e90])

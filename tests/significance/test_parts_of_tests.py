@@ -15,7 +15,7 @@ from beir_eval.significance.paired_tests import t_intervals
 from beir_eval.significance.power import estimate_power
 from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
-from beir_eval.significance.validation import check_seed
+from beir_eval.significance.validation import check_draws_suffice, check_seed
 
 
 def test_tests_that_are_corrected_together_are_split_as_they_were_joined():
@@ -98,6 +98,12 @@ def test_too_few_draws_for_a_level_leave_the_interval_unbounded():
 def test_more_draws_than_any_machine_can_make_are_refused():
     with pytest.raises(SettingError, match=r"draws must be at most 1,000,000,000,000, not 10{13}$"):
         sign_flip(np.array([0.1, 0.2, 0.3]), draws=10**13)
+
+
+def test_draws_that_cannot_reach_a_level_are_refused():
+    check_draws_suffice(19, 0.05)
+    with pytest.raises(SettingError, match=r"18 sign vectors are too few .*: it takes 19 draws"):
+        check_draws_suffice(18, 0.05)
 
 
 def test_a_generator_is_no_seed_to_store():

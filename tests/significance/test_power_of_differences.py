@@ -134,13 +134,6 @@ def test_with_few_differing_queries_the_difference_is_detected_by_80_percent_of_
     assert power == pytest.approx(0.8, abs=0.06)
 
 
-def test_the_t_formula_promises_too_much_where_few_queries_differ():
-    values = np.append(RNG(1).normal(0, 0.3, 11), np.zeros(89))
-    formula = minimum_detectable_difference(values.std(ddof=1), 100)
-    assert true_power(values, formula, direction=1) < 0.75
-    assert estimate_power(values).detectable > 1.03 * formula
-
-
 @pytest.mark.parametrize(("alternative", "fewest"), [("two-sided", 6), ("greater", 5)])
 def test_the_queries_needed_are_enough_for_the_fewest_that_can_be_significant(alternative, fewest):
     values = np.append(RNG(2).normal(0, 0.001, 20), np.zeros(980))
@@ -165,22 +158,6 @@ def test_the_estimate_is_deterministic_and_scales_with_the_scores(seed):
     )
     assert estimate.detectable_low < estimate.detectable < estimate.detectable_high
     assert estimate.queries_low < estimate.queries_high
-
-
-def test_bonetts_interval_covers_the_standard_deviation_of_heavy_tails_too():
-    rng = RNG(0)
-    for draw in (rng.standard_normal, lambda size: rng.standard_t(6, size)):
-        true_deviation = draw(200_000).std()
-        covered = []
-        for _ in range(300):
-            sample = draw(60)
-            estimate = estimate_power(sample)
-            low, high = (
-                estimate.sd * bound / estimate.detectable
-                for bound in (estimate.detectable_low, estimate.detectable_high)
-            )
-            covered.append(low <= true_deviation <= high)
-        assert np.mean(covered) > 0.9
 
 
 def test_the_published_example_of_bonetts_interval():

@@ -67,7 +67,7 @@ def test_variances_and_interval_are_those_of_the_formula(seed):
     )
 
 
-@settings(max_examples=settings.default.max_examples // 3, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     counts=st.tuples(st.integers(2, 4), st.integers(2, 4)),

@@ -37,6 +37,8 @@ def test_the_spread_of_resampled_averages_is_that_of_the_formula():
         for weight, stratum in zip(weights, strata, strict=True)
     )
     assert drawn.resampled.std() == pytest.approx(math.sqrt(variance), rel=0.03)
+    width = np.subtract(*drawn.interval(0)[::-1])
+    assert width == pytest.approx(2 * 1.96 * math.sqrt(variance), rel=0.05)
     # Units that are resampled too add the spread between them.
     units = [rng.random((1, 15)) + number for number in range(5)]
     both = stratified_bootstrap(units, hierarchical=True, draws=20_000)

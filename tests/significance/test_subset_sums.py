@@ -1,14 +1,11 @@
 """Sums over random subsets of very many queries: the same in any blocks, in little memory."""
 
-import math
 import tracemalloc
 from functools import partial
 
 import numpy as np
 import pytest
 
-from beir_eval import EvaluationResult, compare
-from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.significance import sign_flip, sign_vectors
 from beir_eval.significance.multiple_comparisons import max_t
 from beir_eval.significance.sign_flip import sign_flip_interval
@@ -95,38 +92,3 @@ def test_the_memory_of_sums_does_not_grow_with_the_queries():
         peaks.append(tracemalloc.get_traced_memory()[1] - 8 * num_queries)  # without the keys
         tracemalloc.stop()
     assert peaks[1] < 1.3 * peaks[0]
-
-
-def result_of(name, query_ids, scores):
-    """Return a result with one measure."""
-    base = EvaluationResult.from_scores(name, {"nDCG@10": {"q": 0.0}})
-    values = ScoreMatrix.from_owned_array(scores[None])
-    return base.model_copy(update={"query_ids": query_ids, "values": values})
-
-
-@pytest.mark.slow
-def test_a_comparison_takes_less_than_165_bytes_a_query_beside_the_results():
-    rng, num_queries = np.random.default_rng(4), 300_000
-    small = tuple(map(str, range(200)))
-    compare([result_of(name, small, rng.random(200)) for name in "ab"])  # imports scipy
-    tracemalloc.start()
-    try:
-        query_ids = tuple(f"q{number:08}" for number in rng.permutation(num_queries))
-        first = rng.random(num_queries)
-        second = np.where(rng.random(num_queries) < 0.5, first, rng.random(num_queries))
-        results = [result_of("a", query_ids, first), result_of("b", query_ids, second)]
-        del first, second
-        size = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        comparison = compare(results, draws=1000)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    (difference,) = comparison.differences
-    assert difference.num_queries - difference.ties > sign_vectors._MOST_IN_BLOCKS
-    assert math.isclose(
-        difference.difference,
-        comparison.mean("nDCG@10", "b").mean - comparison.mean("nDCG@10", "a").mean,
-        rel_tol=1e-9,
-    )
-    assert peak - size < 165 * num_queries  # the ids and scores of both are 75 to 80

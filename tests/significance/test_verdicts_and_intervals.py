@@ -141,27 +141,3 @@ def test_a_comparison_alone_and_among_others_has_the_same_p_and_nearly_the_same_
         assert alone.intervals(np.array([ALPHA]))[0][0] == pytest.approx(
             together.intervals(np.full(9, ALPHA))[0][index], abs=1e-12
         )
-
-
-def test_an_empty_subset_of_queries_changes_no_other_statistic():
-    num_empty = 0
-    for seed in range(30):
-        values = np.random.default_rng(seed).normal(0.3, 1, (3, 5))
-        keys, signs = position_keys(5), SignVectors.choose(5, 12, seed)
-        family = Family(values, keys, np.arange(3))
-        [flipped] = randomise([family], signs, level=0.2, largest="family")
-        subsets = np.hstack([part.copy() for part in signs.products(np.eye(5), keys)])
-        num_empty += int((subsets.sum(axis=0) == 0).sum())
-        sizes = np.sqrt(5) * np.linalg.norm(values, axis=1)
-        references = []
-        for rows in (values, values - values.mean(axis=1, keepdims=True)):
-            norms = np.sqrt(5) * np.linalg.norm(rows, axis=1, keepdims=True)
-            references.append(np.max(np.abs(rows @ (2 * subsets - 1)) / norms, axis=0))
-        limits = np.abs(values.sum(axis=1)) / sizes - 1e-12
-        p = [(1 + (largest[:, None] >= limits).sum(axis=0)) / 13 for largest in references]
-        assert flipped.p_largest == pytest.approx(np.max(p, axis=0))
-        # The second largest of 12: ⌊.2 · 13⌋ = 2.
-        assert flipped.critical == pytest.approx(
-            np.full(3, max(np.sort(largest)[-2] for largest in references))
-        )
-    assert num_empty > 0

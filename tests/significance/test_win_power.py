@@ -6,7 +6,12 @@ from scipy.stats import binom
 
 from beir_eval import check_gate, compare_runs
 from beir_eval.significance import sign_flip
-from beir_eval.significance.power import are_wins_and_losses, estimate_power, estimate_win_power
+from beir_eval.significance.power import (
+    are_wins_and_losses,
+    estimate_power,
+    estimate_power_of_scores,
+    estimate_win_power,
+)
 
 
 def wins_and_losses(num_differing, num_queries):
@@ -123,3 +128,10 @@ def test_a_power_that_no_difference_has_is_not_estimated():
 
 def test_half_the_power_is_that_of_the_critical_value():
     assert estimate_win_power(wins_and_losses(40, 100), power=0.5).detectable > 0
+
+
+def test_only_wins_losses_and_ties_are_counted_as_such():
+    values = wins_and_losses(40, 100)
+    assert estimate_power_of_scores(values, 1.0) == estimate_win_power(values, size=1.0)
+    values[0] = 0.5
+    assert estimate_power_of_scores(values, 1.0) == estimate_power(values)

@@ -191,8 +191,3 @@ def test_something_else_is_no_score_table(session, frames):
         summarise(frames[0])
     with pytest.raises(errors.InputError, match="must be the DataFrame"):
         check([1])
-    scores = evaluate(*frames, "MRR")
-    with pytest.raises(errors.ResultError, match="lacks the columns 'MRR'"):
-        summarise(scores.drop("MRR"))
-    with pytest.raises(errors.ResultError, match="more than once"):
-        summarise(scores.union(scores))

@@ -1,6 +1,9 @@
-"""Writes a small data set in BEIR's layout."""
+"""Small data sets in BEIR's layout, and folders of a benchmark."""
 
 import json
+import shutil
+
+from beir_eval.datasets import demo
 
 
 def write_dataset(folder, texts, queries, judged, metadata=None):
@@ -24,3 +27,18 @@ def write_dataset(folder, texts, queries, judged, metadata=None):
         "\n".join(["query-id\tcorpus-id\tscore", *lines, ""])
     )
     return folder
+
+
+def write_benchmark(folder, names):
+    """Write the bundled judgements under these names, with the runs "good" and "plain" of each.
+
+    Return the folder of the data sets and that of the runs.
+    """
+    sets, runs = folder / "sets", folder / "runs"
+    sets.mkdir()
+    for name in names:
+        shutil.copy(demo.FOLDER / "qrels" / "test.tsv", sets / f"{name}.tsv")
+        for system, file in zip(("good", "plain"), demo.RUNS, strict=True):
+            (runs / system).mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, runs / system / f"{name}.trec")
+    return sets, runs

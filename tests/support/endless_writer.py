@@ -1,16 +1,14 @@
-"""A process that writes files until it is killed: ``python endless_writer.py WAY FOLDER [URL]``.
+"""A process that writes files until it is killed: ``python endless_writer.py WAY FOLDER``.
 
 It prints a line when it begins, and for a journal a line for each answer that counts as saved. The
 ways that replace a file write two contents in turn; ``CONTENTS`` makes them.
 """
 
-import shutil
 import sys
 from itertools import count, cycle
 from pathlib import Path
 
 from beir_eval import evaluate, write_run
-from beir_eval.datasets import download_dataset
 
 
 def report(line):
@@ -62,21 +60,15 @@ def write_journal(folder):
             report(number)
 
 
-def main(way, folder, url=None):
+def main(way, folder):
     folder = Path(folder)
     if way in WAYS:
         name, write = WAYS[way]
         for shift in cycle((0, 1)):
             write(folder / name, shift)
             report("ready")
-    elif way == "journal":
-        write_journal(folder)
     else:
-        while True:
-            report("ready")
-            download_dataset("tiny", folder, url=url)
-            shutil.move(folder / "tiny", folder / "removed")
-            shutil.rmtree(folder / "removed")
+        write_journal(folder)
 
 
 if __name__ == "__main__":

@@ -15,3 +15,10 @@ def made(scores, name="made", measures=(MEASURE,)):
     run = {query_id: {"a": 1.0} for query_id in qrels}
     result = evaluate(qrels, run, list(measures), name=name)
     return result.model_copy(update={"values": ScoreMatrix(values)})
+
+
+def scores_apart(gap, spread=0.05, num_queries=800):
+    """Return the scores of two systems, f8[Q] each, whose means differ by about ``gap``."""
+    rng = np.random.default_rng(1)
+    baseline_scores = rng.uniform(0.2, 0.6, num_queries)
+    return baseline_scores, baseline_scores + gap + rng.normal(0, spread, num_queries)

@@ -3,7 +3,9 @@
 import random
 
 from haystack import Document, Pipeline, component
+from haystack.components.preprocessors import DocumentSplitter
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 #: The queries that ``Recorded`` got, and those for which it fails.
@@ -51,3 +53,19 @@ def write_pipeline(path, *, top_k=20, store=None, then=None):
         pipeline.connect("retriever.documents", "last.documents")
     path.write_text(pipeline.dumps())
     return path
+
+
+def words(length):
+    """Return a splitter into chunks of so many words."""
+    return DocumentSplitter(split_by="word", split_length=length, split_overlap=0)
+
+
+def indexing(store, *parts, **settings):
+    """Return an indexing pipeline of these components and a writer with these settings."""
+    pipeline, before = Pipeline(), None
+    for number, part in enumerate([*parts, DocumentWriter(store, **settings)]):
+        pipeline.add_component(f"part{number}", part)
+        if before is not None:
+            pipeline.connect(before, f"part{number}.documents")
+        before = f"part{number}.documents"
+    return pipeline

@@ -126,7 +126,7 @@ def plain_holm(p):
     return [corrected[row] for row in range(len(p))]
 
 
-@settings(max_examples=settings.default.max_examples // 4)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10_000))
 def test_the_unbeaten_step_is_the_first_that_no_later_step_improves_on_by_enumeration(seed):
     rng = np.random.default_rng(seed)

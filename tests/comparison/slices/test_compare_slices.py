@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import BeirEvalWarning, compare, evaluate, read_qrels, read_run
+from beir_eval import BeirEvalWarning, compare
 from beir_eval.comparison.slices import (
     SlicedComparison,
     by_length,
@@ -19,19 +19,16 @@ from beir_eval.comparison.slices import (
     compare_slices,
     cut,
 )
-from beir_eval.datasets.corpus import read_queries
 from beir_eval.errors import (
     FileFormatError,
     InputError,
     NotEvaluatedError,
-    QueryMismatchError,
     ResultError,
     SettingError,
 )
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import correct
 from beir_eval.significance.equivalence import equivalence
-from beir_eval.significance.sign_flip import sign_flip_pairs
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)
@@ -115,18 +112,6 @@ def test_a_system_that_gains_in_one_slice_is_better_there_and_nowhere_else():
     assert smaller.slice("two").differences[0].verdict == "undecided"
 
 
-def test_all_pairs_are_compared_without_a_baseline():
-    comparison = compare_slices(results(), TOPICS, draws=3_000)
-    part = comparison.slice("two")
-    assert [(difference.system, difference.against) for difference in part.differences] == [
-        ("s1", "s0"),
-        ("s2", "s0"),
-        ("s2", "s1"),
-    ]
-    expected = sign_flip_pairs(SCORES[:, 20:], draws=3_000).p
-    assert part.differences[2].p == pytest.approx(expected[2, 1], abs=0.05)
-
-
 def test_several_columns_are_corrected_together():
     halves = {query_id: str(int(query_id[1:]) % 2) for query_id in TOPICS}
     comparison = compare_slices(
@@ -195,15 +180,6 @@ def test_a_slice_may_be_too_small_for_one_measure_only():
     assert len(comparison.to_table().rows) == 3
 
 
-def test_repeats_are_averaged_and_their_spread_is_shown():
-    repeated = results()
-    repeated["s1"] = [made(SCORES[1] + shift) for shift in (-0.1, 0.1)]
-    part = compare_slices(repeated, TOPICS, baseline="s0").slice("one")
-    [mean] = [mean for mean in part.means if mean.system == "s1"]
-    assert mean.repeats == 2
-    assert math.isclose(mean.mean, float(SCORES[1, :20].mean()))
-
-
 @pytest.mark.parametrize(
     ("slices", "error", "message"),
     [
@@ -219,34 +195,6 @@ def test_repeats_are_averaged_and_their_spread_is_shown():
 def test_slices_without_labels_by_query_are_refused(slices, error, message):
     with pytest.raises(error, match=message):
         compare_slices(results(), slices)
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        ({"baseline": "nobody"}, SettingError),
-        ({"test": "magic"}, SettingError),
-        ({"correction": "max-t"}, SettingError),
-        ({"alpha": 1}, SettingError),
-        ({"margin": 0}, SettingError),
-        ({"draws": 0}, SettingError),
-        ({"rng": None}, SettingError),
-        ({"on": "union"}, SettingError),
-        ({"measures": "MAP"}, NotEvaluatedError),
-    ],
-)
-def test_an_invalid_setting_is_refused(settings, error):
-    with pytest.raises(error):
-        compare_slices(results(), TOPICS, **settings)
-
-
-def test_different_queries_are_an_error_or_an_intersection():
-    mixed = results() | {"s2": made(SCORES[2, :38], "s2")}
-    with pytest.raises(QueryMismatchError):
-        compare_slices(mixed, TOPICS)
-    comparison = compare_slices(mixed, TOPICS, on="intersection")
-    assert comparison.slice("two").num_queries == 18
-    assert any("s0: 2 queries left out" in note for note in comparison.notes())
 
 
 # Columns of numbers
@@ -363,11 +311,6 @@ def test_metadata_gives_labels_and_numbers_stay_numbers(tmp_path):
     assert by_metadata(str(tmp_path), "easy") == {"q0000": "true"}
 
 
-def test_metadata_is_read_from_a_gzip_file(tmp_path):
-    write_queries(tmp_path / "queries.jsonl.gz", [{"topic": "x"}], compressed=True)
-    assert by_metadata(tmp_path, "topic") == {"q0000": "x"}
-
-
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
@@ -396,31 +339,6 @@ def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
         SlicedComparison.load(tmp_path / "bad.json")
 
 
-def test_tables_show_slices_means_marks_and_evidence():
-    comparison = compare_slices(results(), TOPICS, baseline="s0")
-    markdown = comparison.to_markdown()
-    assert (
-        "one: s1 vs s0: +0.2071 nDCG@10 (98.8% interval: +0.1937 to +0.2202): better, " in markdown
-    )
-    assert f"{SCORES[1, :20].mean():.4f} ▲" in markdown
-    assert "over the 4 comparisons of all slices" in markdown
-    assert "only the test of all slices compares them" in markdown
-    assert "> s0, s2" in compare_slices(results(), TOPICS).to_markdown()
-    assert "<table>" in comparison._repr_html_()
-    rows = list(csv.DictReader(comparison.to_csv().splitlines()))
-    assert [float(row["p"]) for row in rows] == [
-        difference.p for part in comparison.slices for difference in part.differences
-    ]
-    assert {row["slice"] for row in rows} == {"one", "two"}
-
-
-def test_html_in_labels_is_escaped():
-    labels = {query_id: f"a|b <img src=x> {label}" for query_id, label in TOPICS.items()}
-    comparison = compare_slices(results(), labels, baseline="s0")
-    assert "<img" not in comparison.to_markdown()
-    assert "<img" not in comparison._repr_html_()
-
-
 def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():
     columns = {"topic": TOPICS, "copy": TOPICS}
     comparison = compare_slices(results(), columns, baseline="s0")
@@ -432,24 +350,6 @@ def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():
 
 
 # Real runs
-
-
-def test_real_queries_are_sliced_by_length_and_by_relevant_documents(realdata):
-    qrels = read_qrels(realdata / "scifact")
-    evaluated = {
-        name: evaluate(
-            qrels, read_run(realdata / "runs" / "scifact" / f"{name}.trec"), MEASURE, name=name
-        )
-        for name in ("deng_base", "deng_e5")
-    }
-    queries = dict(read_queries(realdata / "scifact" / "queries.jsonl"))
-    columns = {"words": by_length(queries), "relevant": by_num_relevant(qrels)}
-    comparison = compare_slices(evaluated, columns, baseline="deng_base")
-    for column in columns:
-        counts = [part.num_queries for part in comparison.slices if part.column == column]
-        assert sum(counts) == comparison.num_queries == 300
-    gains = [difference.difference for part in comparison.slices for difference in part.differences]
-    assert sum(gain > 0 for gain in gains) > len(gains) / 2
 
 
 def test_edges_that_round_to_the_same_number_get_different_labels():

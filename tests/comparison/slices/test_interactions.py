@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from beir_eval import compare_slices
-from beir_eval.comparison.slices import SlicedComparison
-from beir_eval.errors import ResultError
 from beir_eval.significance import slice_interaction
 from beir_eval.significance.corrections import correct
 from made_results import MEASURE, made
@@ -164,31 +162,3 @@ def test_every_output_says_first_whether_gains_differ():
     p_of = {test.system: test.p_corrected for test in comparison.interactions}
     for row in csv.DictReader(comparison.to_csv().splitlines()):
         assert float(row["interaction_p_corrected"]) == p_of[row["system"]]
-
-
-def test_html_in_names_is_escaped():
-    marked = {f"<b>{name}": result for name, result in results((0, 1)).items()}
-    comparison = compare_slices(marked, LENGTHS, baseline="<b>s0", draws=99)
-    assert "<b>" not in comparison._repr_html_()
-    assert "<b>" not in comparison.to_markdown()
-
-
-def saved(tmp_path, change):
-    """Return the path of a saved comparison after a change of its content."""
-    content = json.loads(sliced().model_dump_json())
-    change(content)
-    path = tmp_path / "sliced.json"
-    path.write_text(json.dumps(content))
-    return path
-
-
-def test_a_saved_comparison_loads_with_its_tests(tmp_path):
-    comparison = sliced({"length": LENGTHS | {"q0000": "tiny"}, "half": HALVES})
-    comparison.save(tmp_path / "sliced.json")
-    assert SlicedComparison.load(tmp_path / "sliced.json") == comparison
-
-
-def test_a_file_without_the_tests_is_refused_by_the_name_of_the_field(tmp_path):
-    path = saved(tmp_path, lambda content: content.pop("interactions"))
-    with pytest.raises(ResultError, match="interactions: Field required"):
-        SlicedComparison.load(path)

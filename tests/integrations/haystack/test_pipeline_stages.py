@@ -371,19 +371,6 @@ def test_the_documents_that_an_answer_cites_are_a_stage(folder, store):
     assert staged(pipeline, folder, documents_from="ranker.documents").last == "ranker"
 
 
-def test_an_answer_builder_of_haystack_is_a_stage(folder, store):
-    pipeline = Pipeline()
-    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=4))
-    pipeline.add_component("answers", AnswerBuilder(reference_pattern="\\[(\\d+)\\]"))
-    pipeline.connect("search.documents", "answers.documents")
-    inputs = lambda _query_id, text: {  # noqa: E731
-        "search": {"query": text},
-        "answers": {"query": text, "replies": ["as said in [2] and [1]"]},
-    }
-    result = staged(pipeline, folder, inputs=inputs, documents_from="answers.answers")
-    assert result.stage("answers").documents == 2.0
-
-
 def test_a_ranker_for_prompts_is_called_so(folder, store):
     pipeline = Pipeline()
     pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=6))
@@ -398,25 +385,6 @@ def test_a_ranker_for_prompts_is_called_so(folder, store):
     pipeline.add_component("behind", LostInTheMiddleRanker())
     pipeline.connect("ranker.documents", "behind.documents")
     assert staged(pipeline, folder, documents_from="ranker.documents").remarks == before.remarks
-
-
-def test_a_killed_evaluation_resumes_with_all_stages(folder, store, tmp_path, failing):
-    run, pipeline = tmp_path / "run.trec", hybrid(store)
-    whole = staged(pipeline, folder)
-    failing.add(QUERIES["q5"])
-    with pytest.raises(RetrievalError):
-        staged(pipeline, folder, save_run=run)
-    journal = run.with_name("run.trec.progress.jsonl")
-    lines = journal.read_text().splitlines()
-    assert len(lines) == 1 + 5
-    failing.clear()
-    with pytest.raises(SettingError, match="What differs"):
-        staged(hybrid(store, Ranker(keep=5)), folder, save_run=run)
-    journal.write_text("\n".join([*lines[:-1], lines[-1][:40]]))  # cut off by a kill
-    resumed = staged(pipeline, folder, save_run=run, check_saved=2)
-    assert resumed.losses == whole.losses
-    assert [stage.means for stage in resumed.stages] == [stage.means for stage in whole.stages]
-    assert resumed.result.retrieval.reused[0].answers == 4
 
 
 def test_a_query_that_fails_only_when_it_is_checked_keeps_its_saved_stages(

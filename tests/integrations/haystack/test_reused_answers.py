@@ -1,6 +1,5 @@
 """Saved answers of a pipeline are reused only if nothing shows that they would differ now."""
 
-import functools
 import json
 import re
 import shutil
@@ -11,7 +10,6 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
@@ -143,14 +141,6 @@ def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(fo
 def test_fresh_without_a_saved_run_is_refused(folder):
     with pytest.raises(SettingError, match="save_run, which is not set"):
         evaluate_pipeline(folder, bm25(folder), fresh=True)
-
-
-def test_fresh_replaces_no_file_that_is_not_a_journal(folder):
-    notes = folder.parent / "run.trec.progress.jsonl"
-    notes.write_text('{"my": "notes"}\n')
-    with pytest.raises(ValueError, match="not a line of a journal"):
-        evaluate_saved(bm25(folder), folder, fresh=True)
-    assert notes.read_text() == '{"my": "notes"}\n'
 
 
 def test_answers_in_the_layout_of_an_earlier_version_are_refused_with_the_remedy(folder):
@@ -399,10 +389,6 @@ class Rewrites:
         return {"retriever": {"query": self.words.get(text, text)}}
 
 
-def make_inputs(_query_id, text, words):
-    return {"retriever": {"query": words.get(text, text)}}
-
-
 def with_part(folder, part):
     pipeline = bm25(folder)
     pipeline.add_component("part", part)
@@ -421,19 +407,13 @@ class Holds:
         return {"query": text}
 
 
-@pytest.mark.parametrize(
-    "make_settings",
-    [
-        lambda word: {"inputs": functools.partial(make_inputs, words={"a": word})},
-        lambda word: {"inputs": Rewrites({"a": word}).inputs},
-        lambda word: {"inputs": lambda _, text, word=word: {"retriever": {"query": word + text}}},
-    ],
-    ids=["partial", "bound method", "default value"],
-)
-def test_inputs_differ_by_what_their_function_holds(folder, make_settings):
+def test_inputs_differ_by_what_their_function_holds(folder):
     pipeline = bm25(folder)
-    assert origin_of(pipeline, **make_settings("x")) == origin_of(pipeline, **make_settings("x"))
-    assert origin_of(pipeline, **make_settings("x")) != origin_of(pipeline, **make_settings("y"))
+    first, same, other = (
+        origin_of(pipeline, inputs=Rewrites({"a": word}).inputs) for word in "xxy"
+    )
+    assert first == same
+    assert first != other
 
 
 def with_top_k(number):
@@ -446,13 +426,10 @@ def with_top_k(number):
 @pytest.mark.parametrize(
     "hold",
     [
-        lambda number: lambda text: text * number,
-        lambda number: np.where(np.arange(2000) == 1000, number, 0),
         lambda number: InMemoryBM25Retriever(InMemoryDocumentStore(index="h"), top_k=number),
-        lambda number: {"words": ["a", {"b": number}]},
         with_top_k,
     ],
-    ids=["function", "array", "component", "dict", "pipeline"],
+    ids=["component", "pipeline"],
 )
 def test_pipelines_differ_by_what_their_components_hold(folder, hold):
     first, same, other = (

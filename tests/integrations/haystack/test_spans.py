@@ -6,19 +6,17 @@ import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.preprocessors import (
     DocumentCleaner,
-    DocumentSplitter,
     HierarchicalDocumentSplitter,
 )
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
-from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
-from typer.testing import CliRunner
 
-from beir_eval.cli.app import app
 from beir_eval.errors import BeirEvalWarning, InputError, SettingError
 from beir_eval.integrations.haystack import evaluate_pipeline, index
 from beir_eval.spans import Spans
+from command_line import output_of, run
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+from pipeline_parts import indexing, words
 
 FACTS = [
     "The oven is cleaned with the pyrolytic cycle at 500 degrees.",
@@ -46,21 +44,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def words(length):
-    return DocumentSplitter(split_by="word", split_length=length, split_overlap=0)
-
-
 def indexed(folder, *parts):
     """Return a pipeline over a store in which the corpus was written through these parts."""
     store = InMemoryDocumentStore()
-    indexing = Pipeline()
-    names = [f"part{number}" for number in range(len(parts))]
-    for name, part in zip([*names, "writer"], [*parts, DocumentWriter(store)], strict=True):
-        indexing.add_component(name, part)
-    for name, following in zip(names, [*names[1:], "writer"], strict=True):
-        indexing.connect(f"{name}.documents", f"{following}.documents")
     view = Spans.from_jsonl(folder / "spans.jsonl", folder).view()
-    index(view.dataset(folder), indexing, progress=False)
+    index(view.dataset(folder), indexing(store, *parts), progress=False)
     pipeline = Pipeline()
     pipeline.add_component("retriever", Everything(store))
     return pipeline
@@ -131,23 +119,18 @@ def test_documents_that_index_has_not_written_are_an_error(folder):
 
 def test_the_command_judges_by_spans(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
     for length in (4, 12):
         store = InMemoryDocumentStore(index=f"spans-{length}")
-        indexing = Pipeline()
-        indexing.add_component("splitter", words(length))
-        indexing.add_component("writer", DocumentWriter(store))
-        indexing.connect("splitter.documents", "writer.documents")
-        (tmp_path / "i.yaml").write_text(indexing.dumps())
+        (tmp_path / "i.yaml").write_text(indexing(store, words(length)).dumps())
         pipeline = Pipeline()
         pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=20))
         (tmp_path / f"p{length}.yaml").write_text(pipeline.dumps())
     arguments = ["haystack", "p12.yaml", str(folder), "--spans", str(folder / "spans.jsonl")]
-    done = CliRunner().invoke(app, [*arguments, "--index-pipeline", "i.yaml", "-o", "r.json"])
+    done = run(*arguments, "--index-pipeline", "i.yaml", "-o", "r.json")
     assert done.exit_code == 0, done.output
     assert "Recall@2000" in done.output
-    assert "ranks are characters" in " ".join(done.output.split())
-    refused = CliRunner().invoke(app, [*arguments, "--stages"])
+    assert "ranks are characters" in output_of(done)
+    refused = run(*arguments, "--stages")
     assert refused.exit_code == 2
     assert "--spans of text" in refused.output
 

@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import threading
-import uuid
 from types import SimpleNamespace
 
 import pytest
@@ -116,18 +115,6 @@ def test_a_field_of_the_metadata_identifies_documents(make):
         evaluate_retriever(DATASET, name_source, "MRR")
 
 
-def test_chunks_of_llama_index_count_as_their_document():
-    def search(text):
-        nodes = [llama_index(doc_id, score) for doc_id, score in PAIRS[text]]
-        for index, node in enumerate(nodes):
-            node.node.node_id = f"{index}"
-        return nodes
-
-    field = "meta.ref_doc_id"
-    result = evaluate_retriever(DATASET, search, MEASURES, document_comparison_field=field)
-    assert result.values == EXPECTED.values
-
-
 def test_a_document_retrieved_twice_is_counted_once():
     result = evaluate_retriever(DATASET, lambda text: IDS[text] + IDS[text][:1], MEASURES)
     assert result.values == EXPECTED.values
@@ -158,18 +145,6 @@ def flaky(failing, times):
     return search, attempts
 
 
-def test_an_interrupted_run_is_resumed(tmp_path):
-    broken = list(DATASET.queries.values())[20]
-    search, attempts = flaky([broken], 1)
-    settings = {"measures": MEASURES, "save_run": tmp_path / "run.trec"}
-    with pytest.raises(RetrievalError, match=r"the retriever failed for query .*ConnectionError"):
-        evaluate_retriever(DATASET, search, **settings)
-    assert len(attempts) == 21
-    result = evaluate_retriever(DATASET, search, **settings)
-    assert len(attempts) == 21 + 10 + 3  # three are run again
-    assert result.values == EXPECTED.values
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -189,34 +164,6 @@ def test_answers_of_other_settings_are_refused_and_those_of_equal_ones_reused(ma
     assert [(part.answers, part.checked) for part in again.retrieval.reused] == [(30, 3)]
     with pytest.raises(SettingError, match="answers of another retriever"):
         evaluate_retriever(DATASET, make(5), **settings)
-
-
-def test_traces_that_an_object_keeps_of_each_query_are_no_settings(tmp_path):
-    manager = SimpleNamespace(traces={"root": []})
-
-    class Traced:
-        def __init__(self):
-            self.manager = manager
-
-        def search(self, text):
-            self.manager.traces[str(uuid.uuid4())] = []
-            return IDS[text]
-
-    settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
-    evaluate_retriever(DATASET, Traced().search, **settings)
-    [reused] = evaluate_retriever(DATASET, Traced().search, **settings).retrieval.reused
-    assert len(manager.traces) == 1 + 30 + 3
-    assert reused.answers == 30
-
-
-def test_an_index_that_ranks_otherwise_is_noticed_by_the_queries_run_again(tmp_path):
-    index = dict(IDS)
-    settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
-    evaluate_retriever(DATASET, index.__getitem__, **settings)
-    index |= {text: ids[1:] + ids[:1] for text, ids in IDS.items()}
-    with pytest.raises(SettingError, match="ranked otherwise than when their answers were saved"):
-        evaluate_retriever(DATASET, index.__getitem__, **settings)
-    assert evaluate_retriever(DATASET, index.__getitem__, **settings, fresh=True)["MRR"] < 1
 
 
 def test_failures_are_counted_and_attempts_repeated():

@@ -3,13 +3,9 @@
 import errno
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from beir_eval import read_run
 from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.integrations.retrieval import journal as journal_module
 from beir_eval.integrations.retrieval.documents import Answer, Ranking
@@ -123,33 +119,3 @@ def test_a_number_that_is_too_large_or_negative_is_an_error_of_its_line(tmp_path
     journal.path.write_text(f"{header}\n{changed}\n")
     with pytest.raises(FileFormatError, match="line 2"):
         answered_ids(run_file)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="limits of Unix")
-def test_a_journal_on_a_full_disk_keeps_its_answers_and_goes_on_when_there_is_space(tmp_path):
-    run_file = tmp_path / "run.trec"
-    code = f"""
-import resource, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from test_journal import Journal, ORIGIN, answer
-with Journal({str(run_file)!r}, ORIGIN) as journal:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-    number = 0
-    try:
-        while True:
-            journal.add(f"q{{number}}", "who?", answer("a", "b"))
-            number += 1
-    except OSError as error:
-        print(number, len(journal._answers), error.errno, error.filename)
-"""
-    command = [sys.executable, "-c", code]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    count = int(output[0])
-    assert count > 3
-    assert output[1:] == [str(count), str(errno.EFBIG), f"{run_file}.progress.jsonl"]
-    with Journal(run_file, ORIGIN) as journal:
-        assert list(journal._answers) == [f"q{number}" for number in range(count)]
-        journal.add("last", "who?", answer("a"))
-        journal.write_run()
-    assert len(read_run(run_file).query_ids) == count + 1
-    assert not list(tmp_path.glob(".beir-eval-*"))
