@@ -1,13 +1,11 @@
 """List the public names of the package, and those that went without a word in CHANGELOG.md.
 
     python scripts/public_names.py              print the names
-    python scripts/public_names.py --record     write them to tests/support/recorded
     python scripts/public_names.py --since REV  what the revision had and CHANGELOG.md does not
                                                 name, and every stable name that is gone
 
 The names are those that the packages export, the public members of their classes, and the arguments
-of their functions. A test compares them with those recorded at the last release; before the first
-release, with those last recorded by hand.
+of their functions.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
-RECORDED = ROOT / "tests" / "support" / "recorded" / "public_names.txt"
 NOT_INSTALLED = object()
 PACKAGES = [
     "",
@@ -59,13 +56,10 @@ PACKAGES = [
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--record", action="store_true", help="write the names")
     parser.add_argument("--since", metavar="REV", help="a revision to compare with")
     options = parser.parse_args()
     names = list(public_names())
-    if options.record:
-        RECORDED.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-    elif options.since:
+    if options.since:
         missing = missing_names(names_of_revision(options.since), names)
         print(*missing, sep="\n")
         sys.exit(1 if missing else 0)

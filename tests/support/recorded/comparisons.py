@@ -1,8 +1,9 @@
-"""Results of comparisons of real runs: tests, intervals, bounds, likeness, averages."""
+"""Numbers in comparisons of real runs: tests, intervals, likeness, averages."""
 
 import dataclasses
 import json
 import math
+import re
 import warnings
 from functools import partial
 
@@ -37,14 +38,17 @@ from recorded.digest import digest_of
 from recorded.values import DATA_SETS
 
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
-#: Longer lists are recorded by their hash.
-LONGEST = 12
+#: What a record is about, and what is recorded of it as it is, in the order of the line.
+WHO = ("measure", "dataset", "label", "checkpoint", "system", "against")
+SHOWN = ("mean", "difference", "low", "high", "p", "p_corrected", "verdict", "outcome")
+#: Longer dicts hold records; longer lists are recorded by a hash.
+LONGEST, LONGEST_TEXT = 12, 100
 #: Recorded by their count, sum and extremes: their last bits depend on the processor.
 DRAWN = ("resampled",)
 
 
 def record(data):
-    """Return one line for each record of each comparison: its name, its path, its fields."""
+    """Return one line for each record of each comparison: its name, its path, its numbers."""
     lines = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
@@ -53,7 +57,7 @@ def record(data):
                 result = compute()
             except BeirEvalError as error:
                 result = {"error": type(error).__name__}
-            lines += [f"{name}\t{path}\t{fields}" for path, fields in _flat(_plain(result), "")]
+            lines += [f"{name} {path}: {numbers}" for path, numbers in _flat(_plain(result), "")]
     return lines
 
 
@@ -193,71 +197,84 @@ def _plain(content):
 
 
 def _flat(content, path):
-    """Yield (path, fields as JSON) of each record; of a long list, only a hash."""
+    """Yield (path, numbers) of each record: those that a reader looks for, a hash of all others.
+
+    The path has the measure and the systems that the record is about; text is left out, but for
+    these and for verdicts.
+    """
     if not isinstance(content, dict):
-        yield path or ".", _json(content)
+        yield path, _text(content)
         return
-    small = {name: value for name, value in content.items() if not _is_large(value)}
-    if small:
-        yield path or ".", _json(small)
-    for name, value in content.items():
-        if name in small:
-            continue
+    path = ".".join(filter(None, [path, *(str(content[key]) for key in WHO if key in content)]))
+    nested = {name: value for name, value in content.items() if _holds_records(value)}
+    shown = {name: content[name] for name in SHOWN if isinstance(content.get(name), float | str)}
+    others = {
+        name: _rounded(value)
+        for name, value in content.items()
+        if name not in {*shown, *nested, *DRAWN} and not isinstance(value, str)
+    }
+    texts = [f"{name}={value}" for name, value in shown.items()]
+    if any(value is not None for value in others.values()):
+        texts.append(f"others={digest_of(json.dumps(others, sort_keys=True))}")
+    texts += [f"{name}={_text(_extent(content[name]))}" for name in DRAWN if content.get(name)]
+    if texts:
+        yield path, " ".join(texts)
+    for name, value in nested.items():
         inner_path = f"{path}.{name}".lstrip(".")
         if isinstance(value, dict):
             yield from _flat(value, inner_path)
-        elif name in DRAWN:
-            flat = np.array(value).ravel().tolist()
-            yield inner_path, _json([len(flat), math.fsum(flat), min(flat), max(flat)])
-        elif name == "to_judge" or not any(isinstance(item, dict) for item in value):
-            yield inner_path, _json(digest_of(_json(_rounded(value))))
         else:
             for number, item in enumerate(value):
-                yield from _flat(item, f"{inner_path}[{number}]")
+                is_named = isinstance(item, dict) and not item.keys().isdisjoint(WHO)
+                yield from _flat(item, inner_path if is_named else f"{inner_path}[{number}]")
+
+
+def _holds_records(value):
+    if isinstance(value, dict):
+        return any(isinstance(item, dict | list) for item in value.values()) or len(value) > LONGEST
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
+
+
+def _text(value):
+    """Return a number, or a few of them; of many only a hash."""
+    text = json.dumps(value)
+    return text if len(text) < LONGEST_TEXT else digest_of(json.dumps(_rounded(value)))
+
+
+def _extent(values):
+    """Return the count, the sum and the extremes of numbers."""
+    flat = np.array(values).ravel().tolist()
+    return [len(flat), math.fsum(flat), min(flat), max(flat)]
 
 
 def _rounded(value):
-    """Return a list with its numbers to 10 decimals: last bits depend on the processor."""
+    """Return a value with its numbers to 9 decimals, power to 4: last bits depend on the processor.
+
+    Power is computed in single precision.
+    """
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     if isinstance(value, dict):
-        return {name: _rounded(item) for name, item in value.items()}
-    return round(value, 10) + 0.0 if isinstance(value, float) else value
-
-
-def _is_large(value):
-    if isinstance(value, dict):
-        return any(isinstance(item, dict | list) for item in value.values()) or len(value) > LONGEST
-    if isinstance(value, list):
-        return len(value) > LONGEST or any(isinstance(item, dict | list) for item in value)
-    return False
-
-
-def _json(value):
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        return {
+            name: float(f"{item:.4g}")
+            if name.startswith(("detectable", "queries_")) and isinstance(item, float)
+            else _rounded(item)
+            for name, item in value.items()
+        }
+    return round(value, 9) + 0.0 if isinstance(value, float) else value
 
 
 def same(first, second):
-    """Return whether two lines agree: the same text, numbers to 12 digits, power to 6.
+    """Return whether two lines agree: the same text, and numbers to 12 digits.
 
-    Sums over queries are matrix products, whose last bits depend on the processor; those of power
-    are of single precision.
+    Sums over queries are matrix products, whose last bits depend on the processor.
     """
-    if first == second:
-        return True
-    *path, fields = first.split("\t")
-    *other_path, other_fields = second.split("\t")
-    return path == other_path and _close(json.loads(fields), json.loads(other_fields))
+    parts, others = re.split(r"([ =,\[\]]+)", first), re.split(r"([ =,\[\]]+)", second)
+    return len(parts) == len(others) and all(map(_close, parts, others))
 
 
-def _close(first, second, tolerance=1e-12):
-    if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(
-            _close(first[key], second[key], 1e-6 if key.startswith("detectable") else tolerance)
-            for key in first
-        )
-    if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(_close, first, second))
-    if isinstance(first, float) and isinstance(second, float):
-        return math.isclose(first, second, rel_tol=tolerance, abs_tol=1e-15)
-    return first == second
+def _close(first, second):
+    try:
+        return math.isclose(float(first), float(second), rel_tol=1e-12, abs_tol=1e-15)
+    except ValueError:
+        return first == second

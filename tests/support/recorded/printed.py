@@ -32,7 +32,7 @@ from beir_eval.comparison.experiments import experiment_power
 from beir_eval.datasets import demo
 from recorded.digest import digest_of
 
-#: One run of each command, with all that it writes; others only where they print other sentences.
+#: One run of each command, with what it writes.
 #: All run in the same folder, which holds the files of ``_write_inputs``.
 COMMANDS = """
 --help
@@ -45,42 +45,23 @@ validate --help
 list --help
 convert --help
 demo --help
---version
-list measures
 list measures nDCG
-list datasets
 list datasets msmarco
 demo -o demo.html
-evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 -o scores.csv -o results.json \
--o r.md -o r.tex -o results.html
-compare qrels.tsv bm25.trec plain.trec
+evaluate qrels.tsv half.trec bm25.trec -m nDCG@10 -o scores.csv -o r.md -o r.tex
 compare qrels.tsv bm25.trec plain.trec half.trec -m nDCG@10 -m MRR --baseline plain --gate nDCG@10 \
--o c.md -o c.tex -o c.csv -o compared.json -o gate.xml
-compare qrels.tsv step1.trec step2.trec step3.trec --test t --steps 'step(.)' -o steps.html
-compare qrels.tsv bm25.trec plain.trec --baseline plain --gate MRR --non-inferior
-compare results.json
-power qrels.tsv -m nDCG@10 -o power.json
-validate qrels.tsv bm25.trec half.trec twice.trec other.trec -o findings.json
+-o c.md -o c.tex -o c.csv -o gate.xml
+power qrels.tsv -m nDCG@10
+validate qrels.tsv bm25.trec half.trec twice.trec other.trec
 convert bm25.trec bm25.json
-convert bm25.trec bm25.parquet
-convert --qrels qrels.tsv qrels.trec
-bench sets runs --bm25 -o b.md -o b.tex -o b.csv -o b.json \
--o b.html
-bench sets runs --compare --baseline plain
-haystack bm25.yaml dataset --index -m nDCG@10 -o pipeline.json --save-run pipeline.trec
-haystack bm25.yaml top3.yaml dataset --index --gate nDCG@10 -o p.md
-evaluate qrels.tsv plain.trec bm25.trec top3.trec --stages --inputs top3=plain,bm25 -m nDCG@10 \
--o stages.html
+bench sets runs --bm25 -o b.md -o b.tex -o b.csv
+haystack bm25.yaml dataset --index -m nDCG@10 --save-run pipeline.trec
 """.strip().splitlines()
 
 
 #: Variables by which a terminal sets colours and widths.
 UNSET = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE", "TERM", "LINES")
 SET = {"COLUMNS": "80", "PYTHONUTF8": "1", "HAYSTACK_TELEMETRY_ENABLED": "False"}
-
-
-#: The depth of the last stage.
-TOP = 3
 
 
 def record():
@@ -106,7 +87,7 @@ def record():
 
 def _lines():
     """Return the lines that each command prints and writes, then those that results print."""
-    lines, names, lines_of_pages = [], set(), set()
+    lines, names = [], set()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         _write_inputs()
         for command in COMMANDS:
@@ -118,9 +99,6 @@ def _lines():
             for path in sorted(path for path in after if before.get(path) != after[path]):
                 if path.name not in names:  # other systems and data sets have files of that name
                     content = _content(path)
-                    if path.suffix == ".html":  # what earlier pages have too is recorded once
-                        content = [line for line in content if line not in lines_of_pages]
-                        lines_of_pages.update(content)
                     lines += [f"[{path}]", *content, ""]
                 names.add(path.name)
         lines += _in_python()
@@ -136,14 +114,10 @@ def _write_inputs():
         "bm25.trec": bm25,
         "plain.trec": plain,
         "half.trec": "".join(line for line in lines if line.split()[0] in _queries(bm25)[::2]),
-        "top3.trec": "".join(line for line in lines if int(line.split()[3]) <= TOP),
         "twice.trec": lines[0] + bm25,
         "other.trec": "unknown Q0 d1 1 2.5 other\n",
-        **{f"step{number}.trec": text for number, text in enumerate((plain, bm25, bm25), 1)},
     }.items():
         Path(name).write_text(text)
-    plain = evaluate("qrels.tsv", "plain.trec", "nDCG@10", name="plain", fingerprint=True)
-    plain.save("plain.json")
     Path("dataset").mkdir()
     for name in ("corpus.jsonl", "queries.jsonl"):
         shutil.copy(demo.FOLDER / name, "dataset")
@@ -154,21 +128,20 @@ def _write_inputs():
         for system in ("bm25", "plain"):
             Path("runs", system).mkdir(parents=True, exist_ok=True)
             shutil.copy(f"{system}.trec", f"runs/{system}/{name}.trec")
-    for name, top_k in (("bm25", 20), ("top3", 3)):
-        Path(f"{name}.yaml").write_text(_pipeline(top_k))
+    Path("bm25.yaml").write_text(_pipeline())
 
 
 def _queries(run):
     return list(dict.fromkeys(line.split()[0] for line in run.splitlines()))
 
 
-def _pipeline(top_k):
+def _pipeline():
     from haystack import Pipeline  # noqa: PLC0415 - slow to import, and needed only here
     from haystack.components.retrievers.in_memory import InMemoryBM25Retriever  # noqa: PLC0415
     from haystack.document_stores.in_memory import InMemoryDocumentStore  # noqa: PLC0415
 
     pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=top_k))
+    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
     return pipeline.dumps()
 
 
@@ -304,14 +277,7 @@ def _in_python():
     }
     lines = []
     for name, result in printable.items():
-        lines += [f"# {name}", *_masked(repr(result)).splitlines(), ""]
-        for method in ("__str__", "notes", "to_markdown", "to_latex", "to_csv", "_repr_html_"):
-            if hasattr(result, method):
-                output = getattr(result, method)()
-                text = _masked(output if isinstance(output, str) else "\n".join(output))
-                lines += [f"# {name}: {method}", *text.splitlines(), ""]
-        if hasattr(result, "model_dump_json"):
-            lines += [f"# {name}: saved", *_keys(json.loads(result.model_dump_json())), ""]
+        lines += [f"# {name}", *_masked(str(result)).splitlines(), ""]
     return lines
 
 

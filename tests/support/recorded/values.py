@@ -1,7 +1,8 @@
-"""Hashes of the per-query values of real runs, by run, policy and measure."""
+"""Hashes of the per-query values of real runs: of each run over all measures, and the reverse."""
 
 import json
 import warnings
+from collections import defaultdict
 
 import numpy as np
 import polars as pl
@@ -51,8 +52,24 @@ MEASURES = """
 
 
 def record(data):
-    """Return one line for each run, policy and measure."""
-    lines = []
+    """Return a line for each run and policy over all measures, and for each measure over all runs.
+
+    Each value is in one line of both, so that these name the run, the policy and the measure of a
+    value that changed.
+    """
+    values = list(_values(data))
+    of_run, of_measure = defaultdict(list), defaultdict(list)
+    for run, policy, measure, digest in values:
+        of_run[f"{run} {policy}"].append(digest)
+        of_measure[f"{policy} {measure}"].append(digest)
+    return [
+        f"{name} {digest_of(' '.join(digests))}"
+        for name, digests in [*of_run.items(), *of_measure.items()]
+    ]
+
+
+def _values(data):
+    """Yield (run, policy, measure, hash) of the values of a run for a measure."""
     for folder, qrels_file in DATA_SETS.items():
         qrels = read_qrels(data / qrels_file)
         for path in sorted((data / "runs" / folder).iterdir()):
@@ -62,13 +79,11 @@ def record(data):
                     ",".join(f"{name}={value}" for name, value in policy.items()) or "default"
                 )
                 hashes = _hashes(qrels, run, MEASURES, policy)
-                lines += [
-                    f"{folder}/{path.stem} {policy_name} {measure} {digest}"
-                    for measure, digest in hashes.items()
-                ]
+                for measure, digest in hashes.items():
+                    yield f"{folder}/{path.stem}", policy_name, measure, digest
             if path.stem in OTHER_FORMS:
-                lines += [f"{folder}/{path.stem} {line}" for line in _other_forms(qrels, run)]
-    return lines
+                for line in _other_forms(qrels, run):
+                    yield f"{folder}/{path.stem}", *line.split()
 
 
 def _other_forms(qrels, run):
