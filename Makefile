@@ -1,10 +1,10 @@
 # make demo   create .venv with pip, evaluate the bundled runs
 # make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
 # make test-slow  run the slow tests, the recipes and every property with more examples
+# make test-all   both in one session, as .ci/run does: a property once, and the dearest tests are listed
 # make test-lowest  the tests that versions can change, without properties, with the oldest supported versions
-# make test-python  the same for the core without properties, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
+# make test-python  the same for the core, and what works on Apache Spark, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
-# make test-hosts     what works inside training loops and other tools, in an environment of its own
 # make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
 # make environments  install all of these environments: with uv if it can be had, else with pip
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
@@ -21,11 +21,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOWEST := .venv-lowest
-HOSTS := .venv-hosts
-SPARK := .venv-spark
 # Another interpreter: where pyenv keeps it, or on the path.
 PYTHON_TESTED ?= 3.13
 OTHER := .venv-$(PYTHON_TESTED)
+SPARK := $(OTHER)
 OTHER_PYTHON := $(or $(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/$(PYTHON_TESTED).*/bin/python))),python$(PYTHON_TESTED))
 # With uv where it can be had, else with pip.
 INSTALL := $(PYTHON) scripts/install.py
@@ -39,6 +38,8 @@ VERSIONS := recorded_values or not (peers or integration or slow or realdata or 
 # A process for each processor, with one thread each; the tests of one file share what they set up.
 PARALLEL := --numprocesses logical --dist loadfile
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
+# Of the tests that `make test-all` ran before, other versions run those that took fewer seconds.
+QUICKER_THAN := 0.1
 SECONDS ?= 60
 # Without compiled modules each of hundreds of processes compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -46,7 +47,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
 SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-slow test-lowest test-python test-package test-hosts test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
+.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -67,16 +68,8 @@ $(LOWEST)/.test: $(SOURCES) constraints-lowest.txt
 	$(INSTALL) $(LOWEST) --constraint constraints-lowest.txt --editable '.[all]' --group test-core
 	touch $@
 
-$(HOSTS)/.test: $(SOURCES) constraints-hosts.txt
-	$(INSTALL) $(HOSTS) --constraint constraints-hosts.txt --editable . --group test-hosts
-	touch $@
-
-$(SPARK)/.test: $(SOURCES) constraints-spark.txt
-	$(INSTALL) $(SPARK) --constraint constraints-spark.txt --editable . --group test-spark
-	touch $@
-
 $(OTHER)/.test: $(SOURCES)
-	$(OTHER_PYTHON) scripts/install.py $(OTHER) --constraint constraints.txt --editable . --group test-core
+	$(OTHER_PYTHON) scripts/install.py $(OTHER) --constraint constraints.txt --editable . --group test-spark
 	touch $@
 
 $(VENV)/.package: $(VENV)/.demo $(SOURCES)
@@ -87,7 +80,6 @@ $(VENV)/.check: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group check
 	touch $@
 
-# Not one of the environments below, so that in CI `make test` runs without these tools.
 $(VENV)/.cookbook: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group cookbook
 	touch $@
@@ -109,7 +101,7 @@ $(VENV)/.bench: $(VENV)/.demo
 	touch $@
 
 # May be made with --jobs: of two installations into one environment, the second waits.
-environments: $(LOWEST)/.test $(OTHER)/.test $(HOSTS)/.test $(SPARK)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.package
+environments: $(LOWEST)/.test $(OTHER)/.test $(VENV)/.check $(VENV)/.docs $(VENV)/.package $(VENV)/.cookbook
 
 demo: $(VENV)/.demo
 	$(BIN)/beir-eval demo
@@ -120,15 +112,15 @@ test: $(VENV)/.test
 test-slow: $(VENV)/.cookbook
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=many $(BIN)/python -m pytest $(PARALLEL) -m "slow or hypothesis"
 
+test-all: $(VENV)/.cookbook
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=ci $(BIN)/python -m pytest $(PARALLEL) --durations 20 -m "not costs"
+
 # With as many threads as the machine has, unlike the others.
 test-lowest: $(LOWEST)/.test
-	BEIR_EVAL_HYPOTHESIS=few $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) tests
+	BEIR_EVAL_HYPOTHESIS=few BEIR_EVAL_QUICKER_THAN=$(QUICKER_THAN) $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) tests
 
 test-python: $(OTHER)/.test
-	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
-
-test-hosts: $(HOSTS)/.test
-	$(ONE_THREAD) $(HOSTS)/bin/python -m pytest $(PARALLEL) tests/hosts $(wildcard docs/hosts)
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few BEIR_EVAL_QUICKER_THAN=$(QUICKER_THAN) $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
 
 # The page starts a session of its own.
 test-spark: $(SPARK)/.test

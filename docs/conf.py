@@ -35,7 +35,7 @@ html_math_renderer = "mathml"
 html_copy_source = False
 # A page of another site: that of Haystack's integrations.
 exclude_patterns = ["_build", "examples/*.md"]
-# Hosts whose packages are in environments of their own (constraints-hosts.txt).
+# Packages that the environment of the documentation need not have.
 autodoc_mock_imports = ["pyspark", "pytest"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -1,5 +1,7 @@
 """Settings of all tests: the folder of real data, the Hypothesis profiles, no skips in CI."""
 
+import json
+import math
 import os
 import sys
 from pathlib import Path
@@ -12,8 +14,9 @@ from windows_locks import WindowsLocks
 settings.register_profile(
     "default", deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow]
 )
-# For `make test-slow`, which looks for rarer cases.
+# For `make test-slow`, which looks for rarer cases, and for CI, which runs each property once.
 settings.register_profile("many", settings.get_profile("default"), max_examples=150)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=75)
 # For tests of mutants, recipes and other versions, which need a failing example, not the smallest.
 settings.register_profile(
     "few",
@@ -26,6 +29,31 @@ settings.register_profile(
 settings.load_profile(os.environ.get("BEIR_EVAL_HYPOTHESIS", "default"))
 
 NO_SKIPS = bool(os.environ.get("BEIR_EVAL_NO_SKIPS"))
+#: `make test-all` writes the seconds of each test here; other versions leave the dearer ones out.
+SECONDS = Path(__file__).parents[1] / ".pytest_cache" / "seconds.json"
+WRITES_SECONDS = os.environ.get("BEIR_EVAL_HYPOTHESIS") == "ci"
+QUICKER_THAN = float(os.environ.get("BEIR_EVAL_QUICKER_THAN", "inf"))
+_seconds: dict[str, float] = {}
+
+
+def pytest_runtest_logreport(report):
+    """Add the seconds of a test's set-up, call or end to those of the test."""
+    _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
+
+
+def pytest_sessionfinish(session):
+    """Write the seconds of all tests, in the process that starts those of xdist."""
+    if WRITES_SECONDS and not hasattr(session.config, "workerinput"):
+        SECONDS.parent.mkdir(exist_ok=True)
+        SECONDS.write_text(json.dumps(_seconds))
+
+
+def is_quick(item, seconds):
+    """Return whether a test took less time than asked for, or compares recorded values."""
+    return (
+        item.get_closest_marker("recorded_values") is not None
+        or seconds.get(item.nodeid, 0.0) < QUICKER_THAN
+    )
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +74,10 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if "realdata" in getattr(item, "fixturenames", ()):
             item.add_marker("realdata")
+    if math.inf > QUICKER_THAN and SECONDS.exists():
+        seconds = json.loads(SECONDS.read_text())
+        config.hook.pytest_deselected(items=[item for item in items if not is_quick(item, seconds)])
+        items[:] = [item for item in items if is_quick(item, seconds)]
     if NO_SKIPS and not os.environ.get("BEIR_EVAL_REALDATA"):
         left_out = [item for item in items if item.get_closest_marker("realdata")]
         items[:] = [item for item in items if not item.get_closest_marker("realdata")]

@@ -1,4 +1,4 @@
-"""Collect these tests in the environment of ``make test-hosts`` only, which has every host."""
+"""Collect these tests in the environment of ``make test`` only, which has every host."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""The tests of hosts run with the versions that the constraints files name."""
+"""The tests of hosts run with the versions that the constraints file names."""
 
 from importlib.metadata import version
 
@@ -6,7 +6,7 @@ import pytest
 
 from pins import deviations, pins_of
 
-FILE = "constraints-hosts.txt"
+FILE = "constraints.txt"
 HOSTS = [
     "accelerate",
     "ir-measures",

@@ -7,7 +7,7 @@ from pins import deviations, pins_of
 
 spark_servers.skip_without_java()
 
-FILE = "constraints-spark.txt"
+FILE = "constraints.txt"
 
 
 def test_spark_is_installed_in_the_version_of_the_constraints():

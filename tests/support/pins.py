@@ -10,12 +10,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def pins_of(file):
-    """Return {package: version} of a constraints file and of the file that it includes."""
+    """Return {package: version} of a constraints file."""
     pins = {}
     for line in (ROOT / file).read_text(encoding="utf-8").splitlines():
-        if line.startswith("--constraint "):
-            pins |= pins_of(line.removeprefix("--constraint "))
-        elif pin := re.match(r"([\w.-]+)==([\w.]+)", line):
+        if pin := re.match(r"([\w.-]+)==([\w.]+)", line):
             pins[normalised(pin[1])] = pin[2]
     return pins
 
