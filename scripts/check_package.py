@@ -26,6 +26,8 @@ EVALUATE = """
 from beir_eval import evaluate
 result = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 1.0}}, ["nDCG@10"])
 assert result.aggregate == {"nDCG@10": 1.0}
+from beir_eval.validation import FINDING_CODES
+assert FINDING_CODES["constant-scores"].level == "error"
 """
 #: The base job on files: an evaluation, judgements of BEIR, and a verdict whose p is 2 of 2^8.
 COMPARE_FILES = """

@@ -1,15 +1,15 @@
 """Validation of qrels, runs, corpus and queries before anything is evaluated.
 
 Inside: ``validate`` (the function), which returns a ``Validation`` (in ``result``, with its
-records); ``codes`` (the table of all findings); ``inputs`` (reading, so that what is suspicious
-stays visible); the checks in ``qrels_checks``, ``run_checks``, ``dataset_checks`` and ``ids``.
+records and the codes of all findings); ``inputs`` (reading, so that what is suspicious stays
+visible); the checks in ``qrels_checks``, ``run_checks``, ``dataset_checks`` and ``ids``.
 
 Public: ``validate``, ``Validation``, ``Finding``, ``InputSummary``, ``FindingCode``,
 ``FINDING_CODES``.
 """
 
-from beir_eval.validation.codes import FINDING_CODES, FindingCode
-from beir_eval.validation.result import Finding, InputSummary, Validation
+from beir_eval.inspection.texts import FindingCode
+from beir_eval.validation.result import FINDING_CODES, Finding, InputSummary, Validation
 from beir_eval.validation.validate import validate
 
 __all__ = [

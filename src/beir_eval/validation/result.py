@@ -9,14 +9,17 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.errors import escape_controls, number_of, shown
-from beir_eval.validation.codes import FINDING_CODES, LEVELS, Level
+from beir_eval.inspection.texts import LEVELS, Level, finding_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from beir_eval.evaluation.suspicions.suspicion import Suspicion
+    from beir_eval.inspection.texts import FindingCode
 
+#: {code: its row}, in the order of the documentation.
+FINDING_CODES: Mapping[str, FindingCode] = finding_codes()
 #: The largest number of examples of a finding.
 MOST_EXAMPLES = 3
 
