@@ -37,7 +37,7 @@ from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import Cell, Table, latex_table, record_rows, score_text
 from beir_eval.errors import check_flag
-from beir_eval.evaluation.validation import check_unique
+from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from beir_eval.errors import NotEvaluatedError, SettingError, first_few, shown
-from beir_eval.evaluation.validation import check_measure_names, check_unique
+from beir_eval.evaluation.given_scores import check_measure_names, check_unique
 from beir_eval.measures.names import name_among
 
 if TYPE_CHECKING:

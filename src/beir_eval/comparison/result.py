@@ -49,10 +49,10 @@ from beir_eval.errors import (
     first_few,
     needs_extra,
 )
+from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.tables import unequal_depths_text
-from beir_eval.evaluation.validation import check_unique
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import ScoreScale, scale_of
 

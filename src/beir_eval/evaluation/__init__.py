@@ -3,11 +3,10 @@
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass, and in the wrong
 order); ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its
 ``score_matrix``; ``query_scores`` (scores and counts of each query); ``given_scores`` (scores that
-were computed elsewhere); ``notes`` (sentences about the counts); ``coverage`` (warnings on missing
-queries and unmatched ids); ``unmatched_ids`` (whether ids match, and the likely reason);
-``suspicions`` (signs of mistakes); ``validation`` (checks of a result that was loaded from a file);
-``tables`` (results side by side: their means as text and LaTeX, and what they share); ``answers``
-(predicted answers against gold answers).
+were computed elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts);
+``coverage`` (warnings on missing queries and unmatched ids); ``unmatched_ids`` (whether ids match,
+and the likely reason); ``suspicions`` (signs of mistakes); ``tables`` (results side by side: their
+means as text and LaTeX, and what they share); ``answers`` (predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``

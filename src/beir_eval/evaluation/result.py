@@ -31,12 +31,15 @@ from beir_eval.errors import (
     number_of,
 )
 from beir_eval.evaluation.coverage import warnings_on
-from beir_eval.evaluation.given_scores import read_given_scores
+from beir_eval.evaluation.given_scores import (
+    check_measure_names,
+    check_unique,
+    read_given_scores,
+)
 from beir_eval.evaluation.notes import is_cut_short, notes_on
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.tables import result_text
-from beir_eval.evaluation.validation import check_measure_names, check_unique
 from beir_eval.measures import TOOLS, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Floats
     from beir_eval.display.figure import Figure
     from beir_eval.measures import Measure, MeasureLike
 
@@ -434,12 +437,9 @@ class EvaluationResult(Shown, Saved):
             skipped = self.skipped_values
             parts = [self.values.array] + ([] if skipped is None else [skipped.array])
             return self._aggregates(np.concatenate(parts, axis=1))
-        return self._aggregates(self.values.array[:, self._retrieved_mask()])
-
-    def _retrieved_mask(self) -> Mask:
-        """Return which of ``query_ids`` the run has, bool[Q]."""
         missing = set(self._missing)
-        return np.array([query_id not in missing for query_id in self.query_ids], dtype=np.bool_)
+        is_retrieved = [query_id not in missing for query_id in self.query_ids]
+        return self._aggregates(self.values.array[:, np.array(is_retrieved, dtype=np.bool_)])
 
     def _aggregates(self, values: Floats) -> dict[str, float]:
         """Return {measure: mean, sum or geometric mean} of f8[M, Q]."""

@@ -208,16 +208,12 @@ def to_latex(
         caption += " Best in bold."
     table = means_table(results, measures=measures, scores=scores)
     caption += scores.remark()
-    if any(heading.endswith("*") for heading in _headings(table)):
+    headings = [*table.header, *(str(row[0]) for row in table.rows)]
+    if any(heading.endswith("*") for heading in headings):
         caption += " *: all rankings end before the cutoff (without one, before rank 100)."
     caption += ranks_caption(results[0])
     warnings = [*shared_warnings(results), *depth_notes(results, measures)]
     return warnings_latex(warnings) + latex_table(table, caption=caption, label="tab:means")
-
-
-def _headings(table: Table) -> list[str]:
-    """Return the headings of the columns and of the rows."""
-    return [*table.header, *(str(row[0]) for row in table.rows)]
 
 
 def shared_notes(

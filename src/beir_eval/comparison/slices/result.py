@@ -30,7 +30,7 @@ from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table, score_text
 from beir_eval.errors import NotEvaluatedError, first_few, shown
-from beir_eval.evaluation.validation import check_unique
+from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from beir_eval.core.qrels import hash_text
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION, Saved
 from beir_eval.errors import MeasureError, ResultError, first_few
+from beir_eval.evaluation.given_scores import check_measure_names
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_float32,
@@ -29,7 +30,6 @@ from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.unmatched_ids import unmatched_ids_of_counts
-from beir_eval.evaluation.validation import check_measure_names
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
