@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from beir_eval.errors import shown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,6 +51,18 @@ def remedy_of(code: str) -> str:
         code: its name, also of what only evaluations look for.
     """
     return _rows()[code]["remedy"]  # type: ignore[no-any-return]
+
+
+def check_code(code: str) -> str:
+    """Return the code of a finding.
+
+    Raises:
+        ValueError: no finding has it.
+    """
+    if code not in _rows():
+        msg = f"no finding has the code {shown(code)}"
+        raise ValueError(msg)
+    return code
 
 
 @cache

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from beir_eval.core.saved import FROZEN
-from beir_eval.inspection.texts import remedy_of
+from beir_eval.inspection.texts import check_code, remedy_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,40 +29,6 @@ STANDARD_ERRORS = 3.0
 MOST_EXAMPLES = 3
 
 
-#: The name of a suspicion; those that ``validate`` has too have its codes.
-SuspicionCode = Literal[
-    "swapped-files",
-    "no-relevant-documents",
-    "negative-grades",
-    "level-above-grades",
-    "deep-learning-grades",
-    "grades-without-zero",
-    "numbered-grades",
-    "same-judgements",
-    "fractional-grades",
-    "grades-are-scores",
-    "ascending-scores",
-    "constant-scores",
-    "tied-scores",
-    "swapped-ranks-and-scores",
-    "ranks-against-scores",
-    "relevant-ranked-last",
-    "inverted-grades",
-    "judgements-as-run",
-    "ids-nearly-match",
-    "rounded-ids",
-    "rankings-of-other-queries",
-    "rankings-without-judged",
-    "same-ranking",
-    "same-queries",
-    "nothing-retrieved",
-    "unnamed-judgements",
-    "unnamed-documents",
-    "same-names",
-    "parts-of-judged",
-    "without-parent",
-    "left-out-measure",
-]
 #: What is about the judgements, whatever the run.
 _OF_QRELS = (
     "no-relevant-documents",
@@ -81,7 +47,7 @@ class Suspicion(BaseModel):
     """A sign of a mistake in the judgements or in a run.
 
     Attributes:
-        code: what it is.
+        code: what it is, one of ``inspection/texts.toml``.
         fact: what was seen, as a clause.
         count: how many rankings, judgements or ids it concerns.
         total: of how many; None if that is not known.
@@ -90,11 +56,13 @@ class Suspicion(BaseModel):
 
     model_config = FROZEN
 
-    code: SuspicionCode
+    code: str
     fact: str
     count: int
     total: int | None = None
     examples: tuple[str, ...] = ()
+
+    _check_code = field_validator("code")(check_code)
 
     @property
     def is_about_qrels(self) -> bool:
@@ -110,7 +78,7 @@ class Suspicion(BaseModel):
 
 def suspicions_of_parts(parts: Iterable[Sequence[Suspicion]]) -> tuple[Suspicion, ...]:
     """Return the suspicions of results over disjoint queries; the first of each code is kept."""
-    by_code: dict[SuspicionCode, Suspicion] = {}
+    by_code: dict[str, Suspicion] = {}
     for suspicion in chain.from_iterable(parts):
         by_code.setdefault(suspicion.code, suspicion)
     return tuple(by_code.values())
