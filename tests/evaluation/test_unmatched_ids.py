@@ -56,9 +56,12 @@ ROW_OF = {doc_id: str(row) for ids in CORPORA.values() for row, doc_id in enumer
         ("numbers", "msmarco_{}".format, "prefix", "begin with 'msmarco_', those of the qrels"),
         ("prefixed", lambda doc: doc[4:], "prefix", "ids of the qrels begin with 'MED-'"),
         ("prefixed", lambda doc: f"doc_{doc[4:]}", "prefix", "with 'MED-'; replace it"),
-        ("letters", str.upper, "case", "upper and lower case differ"),
-        ("padded", lambda doc: doc.lstrip("0"), "zero padding", "leading zeros differ"),
-        ("numbers", lambda doc: doc.zfill(9), "zero padding", "leading zeros differ"),
+        ("letters", str.upper, "case", "ids differ in upper and lower case only"),
+        ("padded", lambda doc: doc.lstrip("0"), "zero padding", "ids differ in leading zeros only"),
+        ("numbers", lambda doc: doc.zfill(9), "zero padding", "ids differ in leading zeros only"),
+        ("numbers", lambda doc: f"{int(doc):,}", "separators", "ids differ in separators"),
+        ("letters", "http://{}".format, "address", "ids differ in http or https"),
+        ("letters", "\ufeff{}".format, "encoding", "ids differ in encoding only; read both"),
         *((corpus, ROW_OF.get, "row numbers", "look like row numbers") for corpus in CORPORA),
         ("letters", lambda doc: doc[::-1], None, "same data set and use the same ids"),
     ],
@@ -110,7 +113,7 @@ def test_changed_query_ids_are_an_error_with_the_reason():
     qrels, run = example(CORPORA["numbers"])
     with pytest.raises(QueryMismatchError, match="begin with 'test-', those of the qrels do not"):
         evaluate(qrels, {f"test-{query}": docs for query, docs in run.items()}, "nDCG@10")
-    with pytest.raises(QueryMismatchError, match="upper and lower case differ"):
+    with pytest.raises(QueryMismatchError, match="ids differ in upper and lower case only"):
         evaluate(qrels, {query.upper(): docs for query, docs in run.items()}, "nDCG@10")
 
 

@@ -666,9 +666,9 @@ def test_a_query_that_misses_its_text_causes_no_warning(logged):
     ("judged", "document", "message"),
     [
         ("paris", Document(content="x"), "document_comparison_field names another field"),
-        ("paris", Document(id="PARIS"), "upper and lower case differ"),
-        ("paris", Document(id=" paris"), "white space around the ids differs"),
-        ("7", Document(id="0007"), "leading zeros differ"),
+        ("paris", Document(id="PARIS"), "ids differ in upper and lower case only"),
+        ("paris", Document(id=" paris"), "ids differ in white space around the id only"),
+        ("7", Document(id="0007"), "ids differ in leading zeros only"),
         ("7", Document(id="doc-7"), "begin with 'doc-'"),
         ("7", Document(id="x" * 5000, meta={"n": ""}), None),
     ],

@@ -11,7 +11,7 @@ import pytest
 from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, read_qrels, validate
 from beir_eval.datasets import demo
 from beir_eval.errors import FileFormatError, RunError, SettingError
-from beir_eval.evaluation.spellings import nearly_equal
+from beir_eval.inspection.ids import IdMatcher
 from beir_eval.validation import FINDING_CODES
 from beir_eval.validation.ids import check_spellings
 from time_limit import time_limit
@@ -512,7 +512,7 @@ def test_a_prefix_of_most_query_ids_is_reported():
 )
 def test_ids_that_end_alike_may_be_different_documents(pairs):
     wanted, listed = zip(*pairs, strict=True)
-    matches = nearly_equal(wanted, listed)
+    matches = IdMatcher(wanted).pairs(listed)
     assert list(check_spellings("run", "document", "the run", matches)) == []
 
 
@@ -530,8 +530,8 @@ def test_white_space_with_zeros_is_no_prefix():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (" {} ".format, "white space around the ids differs"),
-        (str.upper, "upper and lower case differ"),
+        (" {} ".format, "ids differ in white space around the id only"),
+        (str.upper, "ids differ in upper and lower case only"),
         ("doc:{}".format, "begin with 'doc:'"),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import BaseModel
@@ -17,12 +17,7 @@ from pydantic import BaseModel
 from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import RunError
-from beir_eval.evaluation.spellings import (
-    searchable_ids,
-    without_fraction,
-    without_quotes,
-    without_zeros,
-)
+from beir_eval.inspection.ids import KINDS, searchable_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -31,20 +26,6 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
-
-#: What makes two spellings of an id differ.
-Cause = Literal[
-    "white space",
-    "quotation marks",
-    "floats",
-    "case",
-    "zero padding",
-    "prefix",
-    "suffix",
-    "row numbers",
-    "swapped columns",
-    "chunks",
-]
 
 #: The ids are read only if fewer queries than this share retrieve a judged document.
 _FEW_MATCHED = 0.2
@@ -80,7 +61,8 @@ class UnmatchedIds(BaseModel):
         qrels_ids: a few ids of judged documents; empty if they are not known.
         run_ids: a few ids of retrieved documents; those of the qrels in the run's spelling if the
             cause is known.
-        cause: what makes the ids differ; None if it is not known.
+        cause: what makes the ids differ: a key of ``inspection.ids.KINDS``, "prefix", "suffix",
+            "chunks", "row numbers" or "swapped columns"; None if it is not known.
         reason: the cause as a clause with the remedy; "" if it is not known.
     """
 
@@ -88,19 +70,14 @@ class UnmatchedIds(BaseModel):
 
     qrels_ids: tuple[str, ...] = ()
     run_ids: tuple[str, ...] = ()
-    cause: Cause | None = None
+    cause: str | None = None
     reason: str = ""
 
-    def examples(self, ours: str = "the qrels have", theirs: str = "the run has") -> str:
-        """Return the ids of both sides as a sentence; "" if they are not known.
-
-        Args:
-            ours: the words before the ids of the qrels.
-            theirs: the words before the ids of the run.
-        """
+    def examples(self) -> str:
+        """Return the ids of both sides as a sentence; "" if they are not known."""
         if not self.qrels_ids:
             return ""
-        return f"{ours} {_id_list(self.qrels_ids)}, {theirs} {_id_list(self.run_ids)}"
+        return f"the qrels have {_id_list(self.qrels_ids)}, the run has {_id_list(self.run_ids)}"
 
 
 def _id_list(ids: Sequence[str]) -> str:
@@ -154,9 +131,9 @@ def find_unmatched_ids(
 ) -> UnmatchedIds | None:
     """Return what shows that the document ids of a run are not those of the qrels; None if not so.
 
-    The ids do not match if another spelling of the run's ids (see ``Cause``) matches many more
-    queries; or if none of six ranked queries or more, or hardly any, retrieves a judged document,
-    and the sampled queries retrieve hardly any document that is judged for one of them.
+    The ids do not match if another spelling of the run's ids matches many more queries; or if none
+    of six ranked queries or more, or hardly any, retrieves a judged document, and the sampled
+    queries retrieve hardly any document that is judged for one of them.
 
     Qrels of fewer than six queries get no warning: the sign-flip test cannot decide with so few.
     Hardly any: five times fewer than a weak retriever matches: 25% of the queries with 100
@@ -192,7 +169,11 @@ def find_unmatched_ids(
     groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * counts.ranked < counts.judged
-    return groups.find(counts, set(qrels.query_ids) if may_be_swapped else frozenset())
+    unmatched = groups.unmatched_ids(set(qrels.query_ids) if may_be_swapped else frozenset())
+    if unmatched.cause is not None:
+        return unmatched
+    overlap = _share_in(_distinct_ids(groups.wanted), _distinct_ids(groups.listed))
+    return unmatched if counts.are_hardly_any and overlap < _MATCHING_OVERLAP else None
 
 
 def unmatched_ids_of_parts(
@@ -247,8 +228,8 @@ def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
         documents = []
     if documents and _share_in(documents, judged) >= _SWAPPED_SHARE:
         return _REASONS["swapped columns"]
-    alone = [[query_id] for query_id in listed]
-    groups = IdGroups([judged] * len(listed), alone, may_be_chunks=False)
+    wanted, alone = set(searchable_ids(judged)), [[text] for text in searchable_ids(listed)]
+    groups = IdGroups([wanted] * len(alone), alone, may_be_chunks=False)
     unmatched = groups.unmatched_ids(frozenset())
     if unmatched.cause == "row numbers":
         numbers = set(map(_row_number, listed))
@@ -257,17 +238,8 @@ def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
     return unmatched.reason
 
 
-_REASONS: dict[Cause, str] = {
-    "white space": "white space around the ids differs; remove it",
-    "quotation marks": (
-        "ids of one side are in quotation marks, which the other side does not have; remove them"
-    ),
-    "floats": (
-        "ids of one side end in '.0', as whole numbers that were read as floats; read the column "
-        "of ids as text, for example with dtype=str"
-    ),
-    "case": "upper and lower case differ; change the ids of one of the two",
-    "zero padding": "leading zeros differ; change the ids of one of the two",
+_REASONS: dict[str, str] = {
+    **{cause: f"ids differ in {kind.phrase} only; {kind.remedy}" for cause, kind in KINDS.items()},
     "row numbers": (
         "the ids of {theirs} look like row numbers; replace them by the documents' ids "
         "(Run.from_arrays takes them as doc_ids=)"
@@ -289,7 +261,7 @@ class _Spelling:
         of_wanted, of_listed: the changes of the wanted and of the listed ids.
     """
 
-    cause: Cause
+    cause: str
     reason: str
     of_wanted: Callable[[str], str]
     of_listed: Callable[[str], str]
@@ -333,29 +305,14 @@ class IdGroups:
             owners: the attributes ``ours`` and ``theirs``.
             may_be_chunks: as the attribute.
         """
-        sides = [[_without_placeholders(ids) for ids in side] for side in (wanted, listed)]
+        sides = [
+            [[text for text in ids if not text.startswith(NOT_AN_ID)] for ids in side]
+            for side in (wanted, listed)
+        ]
         searched = [[list(searchable_ids(ids)) for ids in side] for side in sides]
         is_searched = search_ids and all(any(side) for side in searched)
         all_wanted, all_listed = searched if is_searched else sides
         return cls(all_wanted, all_listed, *owners, may_be_chunks, is_searched)
-
-    @property
-    def overlap(self) -> float:
-        """The share of all different wanted ids that are listed for any group."""
-        return _share_in(_distinct_ids(self.wanted), _distinct_ids(self.listed))
-
-    def find(self, counts: MatchCounts, other_ids: AbstractSet[str]) -> UnmatchedIds | None:
-        """Return what shows that the ids do not match (see ``find_unmatched_ids``); None if not so.
-
-        Args:
-            counts: the counts of all groups, if these are a sample.
-            other_ids: as for ``unmatched_ids``.
-        """
-        unmatched = self.unmatched_ids(other_ids)
-        has_reason = unmatched.cause is not None
-        if has_reason or (counts.are_hardly_any and self.overlap < _MATCHING_OVERLAP):
-            return unmatched
-        return None
 
     def unmatched_ids(self, other_ids: AbstractSet[str]) -> UnmatchedIds:
         """Return the likely cause why listed ids are not wanted ones, with examples.
@@ -407,39 +364,17 @@ class IdGroups:
 
     def _spellings(self) -> Iterator[_Spelling]:
         """Yield the changes to try: each prefix only if all ids of a side have it."""
-        yield _Spelling("white space", _REASONS["white space"], str.strip, str.strip)
-        changes: dict[Cause, Callable[[str], str]] = {
-            "quotation marks": without_quotes,
-            "floats": without_fraction,
-            "case": str.casefold,
-            "zero padding": without_zeros,
-        }
-        for cause, change in changes.items():
-            yield _Spelling(cause, _REASONS[cause], change, change)
+        for cause, kind in KINDS.items():
+            yield _Spelling(cause, _REASONS[cause], kind.change, kind.change)
         wanted, listed = (_distinct_ids(ids) for ids in (self.wanted, self.listed))
-        ours, theirs = _common_prefix(wanted), _common_prefix(listed)
-        for prefix in _prefixes_of(theirs):
-            reason = (
-                f"the ids of {self.theirs} begin with {prefix!r}, those of {self.ours} do not; "
-                "remove it"
-            )
-            yield _Spelling("prefix", reason, _same, _remover(prefix))
-        for prefix in _prefixes_of(ours):
-            reason = (
-                f"the ids of {self.ours} begin with {prefix!r}, those of {self.theirs} do not; "
-                "add it"
-            )
-            yield _Spelling("prefix", reason, _remover(prefix), _same)
         for owner, other, ids, verb in (
             (self.theirs, self.ours, listed, "remove"),
             (self.ours, self.theirs, wanted, "add"),
         ):
-            suffix = _common_suffix(ids)
-            if suffix:
-                reason = f"the ids of {owner} end in {suffix!r}, those of {other} do not; {verb} it"
-                removed = _suffix_remover(suffix)
-                pair = (_same, removed) if verb == "remove" else (removed, _same)
-                yield _Spelling("suffix", reason, *pair)
+            for affix, have, removed in _common_affixes(ids):
+                reason = f"the ids of {owner} {have}, those of {other} do not; {verb} it"
+                changes = (_same, removed) if verb == "remove" else (removed, _same)
+                yield _Spelling(affix, reason, *changes)
         for separator in _CHUNK_SEPARATORS if self.may_be_chunks else ():
             if 2 * sum(separator in text[1:] for text in listed) > len(listed):
                 reason = (
@@ -447,15 +382,17 @@ class IdGroups:
                     f"document with --chunk-ids {separator!r} (collapse={separator!r})"
                 )
                 yield _Spelling("chunks", reason, _same, _without_chunk(separator))
-        name, other_name = (re.sub(r"[^\W_]*$", "", text) for text in (ours, theirs))
+        name, other_name = (
+            re.sub(r"[^\W_]*$", "", _common_prefix(ids)) for ids in (wanted, listed)
+        )
         if name and other_name and name != other_name:
             reason = (
                 f"the ids of {self.theirs} begin with {other_name!r}, those of {self.ours} with "
                 f"{name!r}; replace it"
             )
-            yield _Spelling("prefix", reason, _remover(name), _remover(other_name))
+            yield _Spelling("prefix", reason, _prefix_remover(name), _prefix_remover(other_name))
 
-    def _cause_without_match(self, other_ids: AbstractSet[str]) -> Cause | None:
+    def _cause_without_match(self, other_ids: AbstractSet[str]) -> str | None:
         """Return the likely cause if no change of the ids makes them match."""
         share = _share_in(_distinct_ids(self.listed), other_ids)
         if share >= 0.5:  # noqa: PLR2004 - most of them
@@ -477,14 +414,10 @@ class IdGroups:
                 set(map(spelling.of_wanted, wanted)),
             )
         largest = max(map(_row_number, listed), default=-1)
-        if min(map(_row_number, listed), default=-1) < 0:
+        if not wanted or min(map(_row_number, listed), default=-1) < 0:
             return False
         outside = sum(not 0 <= _row_number(text) <= largest for text in wanted) / len(wanted)
         return outside >= _OUTSIDE_SHARE and outside * len(listed) >= _LEAST_OUTSIDE
-
-
-def _without_placeholders(ids: Iterable[str]) -> list[str]:
-    return [text for text in ids if not text.startswith(NOT_AN_ID)]
 
 
 def _distinct_ids(groups: Sequence[Collection[str]]) -> set[str]:
@@ -505,15 +438,21 @@ def _common_prefix(ids: Collection[str]) -> str:
     return first[: next((index for index, pair in pairs if pair[0] != pair[1]), len(first))]
 
 
-def _common_suffix(ids: Collection[str]) -> str:
-    """Return the longest text that all ids end with; it begins with neither letter nor digit."""
+def _common_affixes(
+    ids: Collection[str],
+) -> Iterator[tuple[str, str, Callable[[str], str]]]:
+    """Yield (affix, what the ids have, the change that removes it) of what all ids have.
+
+    Prefixes are yielded shortest first, but none that could cut a number; a suffix begins with
+    neither letter nor digit.
+    """
+    prefix = _common_prefix(ids)
+    for length in range(1, len(prefix) + 1):
+        if not prefix[length - 1].isdecimal():
+            yield "prefix", f"begin with {prefix[:length]!r}", _prefix_remover(prefix[:length])
     suffix = _common_prefix([text[::-1] for text in ids])[::-1]
-    return re.sub(r"^[^\W_]+", "", suffix)
-
-
-def _prefixes_of(text: str) -> Iterator[str]:
-    """Yield the beginnings of a text, shortest first, but none that could cut a number."""
-    return (text[:length] for length in range(1, len(text) + 1) if not text[length - 1].isdecimal())
+    if suffix := re.sub(r"^[^\W_]+", "", suffix):
+        yield "suffix", f"end in {suffix!r}", lambda text: text.removesuffix(suffix)
 
 
 def _row_number(text: str) -> int:
@@ -522,14 +461,8 @@ def _row_number(text: str) -> int:
     return int(text) if is_number else -1
 
 
-def _remover(prefix: str) -> Callable[[str], str]:
-    """Return a function that removes a prefix from an id."""
+def _prefix_remover(prefix: str) -> Callable[[str], str]:
     return lambda text: text.removeprefix(prefix)
-
-
-def _suffix_remover(suffix: str) -> Callable[[str], str]:
-    """Return a function that removes a suffix from an id."""
-    return lambda text: text.removesuffix(suffix)
 
 
 def _without_chunk(separator: str) -> Callable[[str], str]:

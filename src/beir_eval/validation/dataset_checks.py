@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.spellings import folded, nearly_equal, without_prefixes
 from beir_eval.evaluation.unmatched_ids import IdGroups
+from beir_eval.inspection.ids import IdMatcher, searchable_ids
 from beir_eval.validation.ids import check_spellings
 from beir_eval.validation.result import Finding, InputSummary
 
@@ -61,12 +61,11 @@ def check_corpus(
         FileFormatError: a record is malformed.
     """
     judged = set(qrels.doc_ids)
-    folds = {folded(doc_id) for doc_id in judged}
-    rests = {rest for doc_id in judged for rest in without_prefixes(doc_id)}
+    matcher = IdMatcher(dict.fromkeys(qrels.doc_ids))
     query_of = {_plain(text): query_id for query_id, text in queries.items() if text.strip()}
     longest = 2 * max(map(len, queries.values()), default=0)
     present: set[str] = set()
-    similar: list[str] = []
+    pairs: list[tuple[str, str]] = []
     first_ids: list[str] = []
     equal_texts: list[str] = []
     hashes = array("q")
@@ -79,22 +78,18 @@ def check_corpus(
             first_ids.append(doc_id)
         if doc_id in judged:
             present.add(doc_id)
-        elif (
-            folded(doc_id) in folds
-            or doc_id in rests
-            or any(rest in judged for rest in without_prefixes(doc_id))
-        ):
-            similar.append(doc_id)
+        else:
+            pairs += matcher.pairs([doc_id])
         query_id = None
         if len(document.text) <= longest:
             plain = _plain(document.text)
             query_id = query_of.get(plain) or query_of.get(_plain(f"{document.title} {plain}"))
         if query_id is not None:
             equal_texts.append(f"document {shown(doc_id)} and query {shown(query_id)}")
-    pairs = nearly_equal(judged - present, similar)
+    absent_pairs = (pair for pair in pairs if pair[0] not in present)
     return InputSummary(role="corpus", name=name, documents=count), [
         *_check_judged(name, list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
-        *check_spellings(name, "document", "the corpus", pairs),
+        *check_spellings(name, "document", "the corpus", absent_pairs),
         *_check_texts(name, equal_texts, count),
         *_check_repeated(name, corpus, np.frombuffer(hashes, dtype=np.int64)),
     ]
@@ -159,7 +154,8 @@ def _check_judged(
 
 def _reason(wanted: list[str], listed: list[str], owner: str) -> str:
     """Return the likely reason why no id matches, as the end of a sentence; "" if not known."""
-    groups = IdGroups([set(wanted)] * len(listed), [[text] for text in listed], theirs=owner)
+    alone = [[text] for text in searchable_ids(listed)]
+    groups = IdGroups([set(searchable_ids(wanted))] * len(alone), alone, theirs=owner)
     unmatched = groups.unmatched_ids(frozenset())
     # Row numbers are explained for runs; the numbers of a corpus are its ids.
     is_known = unmatched.cause not in (None, "row numbers")
@@ -237,7 +233,7 @@ def check_queries(
             examples=map(shown, absent),
         )
         judged = set(qrels.query_ids)
-        pairs = nearly_equal(absent, (text for text in texts if text not in judged))
+        pairs = IdMatcher(absent).pairs([text for text in texts if text not in judged])
         yield from check_spellings(name, "query", "the file", pairs)
     if judged_elsewhere is not None and len(absent) < len(qrels):
         judged = {*qrels.query_ids, *judged_elsewhere}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.files import FileContent
 from beir_eval.errors import number_of, shown
-from beir_eval.evaluation.spellings import plain_id, spelling_differences
-from beir_eval.validation.result import Finding, pair_texts
+from beir_eval.inspection.ids import plain_id, spelling_differences
+from beir_eval.validation.result import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -82,7 +82,7 @@ def check_spellings(
         subject: the file or the system with the listed ids.
         kind: "query" or "document".
         owner: what the sentence calls the subject, such as "the run".
-        pairs: (id of the qrels, id of the subject), as ``nearly_equal`` yields them.
+        pairs: (id of the qrels, id of the subject), as ``IdMatcher`` yields them.
     """
     for difference, different in spelling_differences(pairs):
         count = len(different)
@@ -92,5 +92,5 @@ def check_spellings(
             f"{number_of(count, f'{kind} id')} of the qrels and of {owner} differ in {difference} "
             "only",
             count=count,
-            examples=pair_texts(different),
+            examples=(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different),
         )

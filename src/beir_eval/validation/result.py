@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.errors import escape_controls, number_of, shown
+from beir_eval.errors import escape_controls, number_of
 from beir_eval.inspection.texts import LEVELS, Level, finding_codes
 
 if TYPE_CHECKING:
@@ -126,11 +126,6 @@ class InputSummary(BaseModel):
             return f"{self.name}: {queries}"
         documents = f"{self.name}: {number_of(self.documents, nouns[self.role])}"
         return f"{documents} of {queries}" if queries else documents
-
-
-def pair_texts(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    """Return each pair of ids as text, for examples."""
-    return [f"{shown(first)} and {shown(second)}" for first, second in pairs]
 
 
 #: How many files or systems with the same finding are named.

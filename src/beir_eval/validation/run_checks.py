@@ -12,7 +12,7 @@ from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import grades_look_like_scores, scores_look_like_grades
-from beir_eval.evaluation.spellings import nearly_equal, nearly_equal_in_sample
+from beir_eval.evaluation.suspicions.ids import nearly_equal_in_sample
 from beir_eval.evaluation.suspicions.rankings import (
     relative_ranks,
     relevant_last,
@@ -21,6 +21,7 @@ from beir_eval.evaluation.suspicions.rankings import (
 from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
 from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
+from beir_eval.inspection.ids import IdMatcher
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.ids import check_encodings, check_spellings
 from beir_eval.validation.qrels_checks import check_header
@@ -115,7 +116,7 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
             total=len(run),
             examples=map(shown, not_judged),
         )
-    pairs = nearly_equal(counted.queries_missing, not_judged)
+    pairs = IdMatcher(counted.queries_missing).pairs(not_judged)
     yield from check_spellings(name, "query", "the run", pairs)
     yield from _check_documents(system, qrels, counted, sample)
 
@@ -169,9 +170,9 @@ def _nearly_judged(system: RunInput, qrels: Qrels) -> Iterator[tuple[str, str]]:
         row = row_of.get(query_id)
         if row is not None:
             judged = qrels.doc_ids[qrels.starts[row] : qrels.starts[row + 1]]
-            not_retrieved = set(judged).difference(doc_ids)
-            known = set(judged)
-            yield from nearly_equal(not_retrieved, (text for text in doc_ids if text not in known))
+            known, present = set(judged), set(doc_ids)
+            matcher = IdMatcher([text for text in judged if text not in present])
+            yield from matcher.pairs([text for text in doc_ids if text not in known])
 
 
 def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:

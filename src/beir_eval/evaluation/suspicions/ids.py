@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
+from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.spellings import (
-    nearly_equal_in_sample,
-    searchable_ids,
-    spelling_differences,
-)
 from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
@@ -23,13 +18,20 @@ from beir_eval.evaluation.suspicions.suspicion import (
     TOP,
     Suspicion,
 )
+from beir_eval.inspection.ids import IdMatcher, searchable_ids, spelling_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
 
+#: In how many rankings spellings are compared: fewer if many documents are judged for each query.
+_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
+#: How many retrieved ids that are not judged are compared, of each.
+_MOST_LISTED = 20
+#: At least this many pairs for each retrieved document that is judged as it stands.
+_LEAST_SHARE = 0.03
 #: Ids as they are written if they were read as floats, such as "1.23457e+06".
 _ROUNDED_ID = re.compile(r"\d(\.\d+)?e\+\d+")
 #: From here on 32-bit floats have not all whole numbers; those that they have are even.
@@ -58,6 +60,29 @@ def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             count=len(different),
             examples=examples[:MOST_EXAMPLES],
         )
+
+
+def nearly_equal_in_sample(qrels: Qrels, sample: RankingSample) -> Sequence[tuple[str, str]]:
+    """Return (judged id, retrieved id) of two spellings of the same id, in a few rankings.
+
+    Fewer pairs than 3% of the matching ids are none: some ids begin or end with others.
+
+    Args:
+        qrels: the judgements.
+        sample: rankings of the run.
+    """
+    pairs: list[tuple[str, str]] = []
+    num_matched = 0
+    most = max(_FEWEST_RANKINGS, _MOST_JUDGEMENTS * len(qrels) // len(qrels.doc_ids))
+    for row, documents in sample.judged_rankings(min(most, _MOST_RANKINGS)):
+        judged = qrels.doc_ids[int(qrels.starts[row]) : int(qrels.starts[row + 1])]
+        retrieved = sample.doc_ids[documents]
+        listed = list(filterfalse(set(judged).__contains__, retrieved))
+        num_matched += len(retrieved) - len(listed)
+        if listed:
+            absent = list(filterfalse(set(retrieved).__contains__, judged))
+            pairs += IdMatcher(absent, is_quick=True).pairs(listed[:_MOST_LISTED])
+    return pairs if len(pairs) >= _LEAST_SHARE * num_matched else []
 
 
 def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:

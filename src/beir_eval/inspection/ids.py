@@ -1,0 +1,307 @@
+"""Two spellings of an id: how they differ, and which ids of two lists are the same.
+
+``KINDS`` has each way in which spellings differ; ``IdMatcher`` pairs the ids of two lists that its
+callers choose; ``spelling_differences`` says what differs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
+
+from beir_eval.core.ids import NOT_AN_ID
+from beir_eval.errors import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+#: The character that some programs write at the beginning of a text.
+BYTE_ORDER_MARK = "\ufeff"
+#: Longer ids are texts.
+_LONGEST_ID = 200
+
+
+def searchable_ids(ids: Collection[str]) -> Collection[str]:
+    """Return the ids of which other spellings are looked for: no texts, and no placeholders."""
+    # Mostly settled without a loop: all are short, and the smallest is no placeholder.
+    if not ids or (max(map(len, ids)) <= _LONGEST_ID and not min(ids).startswith(NOT_AN_ID)):
+        return ids
+    return [text for text in ids if len(text) <= _LONGEST_ID and not text.startswith(NOT_AN_ID)]
+
+
+def plain_id(text: str) -> str:
+    """Return an id without traces of another encoding.
+
+    A byte order mark at its beginning is removed, and UTF-8 that was decoded as Windows-1252 or
+    Latin-1 is decoded again.
+    """
+    if text.isascii():
+        return text
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return text.encode(encoding).decode()
+        except UnicodeError:
+            continue
+    return text
+
+
+class Kind(NamedTuple):
+    """A way in which two spellings of an id differ.
+
+    Attributes:
+        phrase: what differs, in words.
+        remedy: what to do about it.
+        change: what undoes it in each line of a text, so that many ids take few calls.
+        signs: texts of which ids have one if the change changes them; none if that is not known.
+        may_be_two: whether ids that differ so may be two ids, so that few pairs show nothing.
+    """
+
+    phrase: str
+    remedy: str
+    change: Callable[[str], str]
+    signs: Sequence[str] = ()
+    may_be_two: bool = False
+
+
+def _remover(pattern: str) -> Callable[[str], str]:
+    """Return a function that removes what matches a pattern in each line of a text."""
+    compiled = re.compile(f"(?m){pattern}")
+    return lambda text: compiled.sub("", text)
+
+
+def _encoded_alike(text: str) -> str:
+    if text.isascii():
+        return text
+    return "\n".join(unicodedata.normalize("NFC", plain_id(line)) for line in text.split("\n"))
+
+
+def _stripped(text: str) -> str:
+    return "\n".join(map(str.strip, text.split("\n")))
+
+
+_THOUSANDS = re.compile(r"(?m)^\d{1,3}(,\d{3})+$")
+_UUID = re.compile(r"(?im)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+
+
+def _without_separators(text: str) -> str:
+    text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
+    return _UUID.sub(lambda uuid: uuid[0].replace("-", ""), text)
+
+
+_without_scheme = _remover(r"^(?i:https?://)(?=.)|(?<=.)/+$")
+
+_QUOTES = "\"'`\u201c\u201d\u2018\u2019"
+_WRITE_ALIKE = "change the ids of one of the two"
+
+#: {cause: kind}, in the order in which differences are undone.
+KINDS: Mapping[str, Kind] = {
+    "encoding": Kind(
+        "encoding", "read both files as UTF-8, without a byte order mark", _encoded_alike
+    ),
+    "white space": Kind("white space around the id", "remove it", _stripped),
+    "quotation marks": Kind(
+        "quotation marks around the id",
+        "remove them",
+        _remover(rf"^[{_QUOTES}]+(?=.)|(?<=.)[{_QUOTES}]+$"),
+        _QUOTES,
+    ),
+    "floats": Kind(
+        "'.0' at the end (whole numbers read as floats)",
+        "read the column of ids as text, for example with dtype=str",
+        _remover(r"(?<=\d)\.0$"),
+        (".0",),
+    ),
+    "case": Kind("upper and lower case", _WRITE_ALIKE, str.casefold, may_be_two=True),
+    "separators": Kind(
+        "separators inside a number or a UUID", _WRITE_ALIKE, _without_separators, (",", "-")
+    ),
+    "address": Kind(
+        "http or https, percent signs or a slash at the end",
+        _WRITE_ALIKE,
+        lambda text: _without_scheme(unquote(text)),
+        ("/", "%"),
+    ),
+    "zero padding": Kind(
+        "leading zeros", _WRITE_ALIKE, _remover(r"(?<!\d)0+(?=\d)"), ("0",), may_be_two=True
+    ),
+}
+#: Fewer pairs of what may be two ids show nothing.
+_LEAST_PAIRS = 3
+
+
+def _fold(text: str) -> str:
+    for kind in KINDS.values():
+        if not kind.signs or any(map(text.__contains__, kind.signs)):
+            text = kind.change(text)
+    return text
+
+
+def folded(ids: Collection[str]) -> list[str]:
+    """Return what the spellings of each id have in common, N texts.
+
+    >>> folded(["'007'", "MED-10.0"])
+    ['7', 'med-10']
+    """
+    lines = _fold("\n".join(ids)).split("\n")
+    return lines if len(lines) == len(ids) else list(map(_fold, ids))  # an id may have line feeds
+
+
+#: Where a prefix may end: behind a separator, or between a letter and a number.
+_PREFIX_END = re.compile(r"(?<=[\W_])(?!$)|(?<=[^\W\d_])(?=\d)")
+_LETTER = re.compile(r"[^\W\d_]")
+#: Where a suffix may begin.
+_SEPARATORS = re.compile(r"[\W_]+")
+
+
+def _rests(text: str, *, suffixes: bool) -> Iterator[str]:
+    """Yield what is left of an id without a prefix or a suffix, for each that it may have.
+
+    A prefix has a letter: "57-" of "57-2" is the number of a document, and 2 that of a passage.
+
+    >>> list(_rests("msmarco_doc12-3", suffixes=True))
+    ['doc12-3', '12-3', '3', 'msmarco', 'msmarco_doc12']
+    """
+    first_letter = _LETTER.search(text)
+    if first_letter is not None:
+        for end in _PREFIX_END.finditer(text, first_letter.end()):
+            yield text[end.start() :]
+    if suffixes:
+        for separator in _SEPARATORS.finditer(text, 1):
+            yield text[: separator.start()]
+
+
+#: A quick search folds so many wanted ids, looks for an id in so many of them, at most so often,
+#: and removes prefixes and suffixes of so many listed ones.
+_MOST_FOLDED, _MOST_TEXT, _MOST_PLACES, _MOST_CUT = 300, 100, 4, 10
+
+
+class IdMatcher:
+    """Finds other spellings of the ids of a list: those that fold alike, or have a prefix more.
+
+    Ids of more than 200 characters, and placeholders, are not searched.
+    """
+
+    def __init__(self, wanted: Collection[str], *, is_quick: bool = False) -> None:
+        """Read the ids.
+
+        Args:
+            wanted: the ids.
+            is_quick: whether only a few ids are searched for prefixes, and for suffixes too.
+        """
+        wanted = list(searchable_ids(wanted))
+        self._wanted, self._is_quick = set(wanted), is_quick
+        some = wanted[:_MOST_FOLDED] if is_quick else wanted
+        self._by_fold = dict(zip(folded(some), some, strict=True))
+        self._text = "\n".join(["", *wanted[:_MOST_TEXT], ""])
+        self._by_rest = {
+            rest: text
+            for text in sorted(() if is_quick else wanted, key=len, reverse=True)
+            for rest in _rests(text, suffixes=False)
+        }
+
+    def pairs(self, listed: Collection[str]) -> Iterator[tuple[str, str]]:
+        """Yield (wanted id, listed id) of two spellings of the same id.
+
+        Args:
+            listed: ids that are not wanted in this spelling.
+        """
+        if not self._wanted:
+            return
+        listed = list(searchable_ids(listed))
+        num_cut = _MOST_CUT if self._is_quick else len(listed)
+        for index, (text, fold) in enumerate(zip(listed, folded(listed), strict=True)):
+            match = self._by_fold.get(fold) or self._by_rest.get(text)
+            if match is None and index < num_cut:
+                rests = _rests(text, suffixes=self._is_quick)
+                match = next((rest for rest in rests if rest in self._wanted), None)
+                if match is None and self._is_quick:
+                    match = next(_lines_with(text, self._text), None)
+            if match is not None:
+                yield match, text
+
+
+def _lines_with(text: str, lines: str) -> Iterator[str]:
+    r"""Yield the lines that are an id with a prefix or a suffix more, each between line feeds.
+
+    A prefix ends, and a suffix begins, with a character that is neither letter nor digit; or a
+    prefix ends with a letter and the id begins with a digit.
+
+    >>> list(_lines_with("12", "\ndoc_12\n412\n12.0\ndoc12\n"))
+    ['doc_12', '12.0', 'doc12']
+    """
+    at = lines.find(text)
+    for _ in range(_MOST_PLACES):
+        if at < 0:
+            return
+        begin, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
+        before, after = lines[begin:at], lines[at + len(text) : end]
+        ends_there = not before[-1:].isalnum() or (before.isalpha() and text[0].isdecimal())
+        if ends_there and not after[:1].isalnum():
+            yield lines[begin:end]
+        at = lines.find(text, end)
+
+
+#: How the differences of a prefix and of a suffix begin in words.
+_PREFIX, _SUFFIX = "the prefix ", "the suffix "
+#: A suffix of chunks: a separator and a number.
+_CHUNK = re.compile(r"([\W_]+(?:chunk|passage|part|p|c)?[\W_]*)\d+")
+
+
+def _difference(first: str, second: str) -> str:
+    """Return what differs between two spellings of an id."""
+    for kind in KINDS.values():
+        if kind.change(first) == kind.change(second):
+            return kind.phrase
+    shorter, longer = sorted((first, second), key=len)
+    if _fold(first) != _fold(second):
+        if longer.endswith(shorter):
+            return f"{_PREFIX}{shown(longer.removesuffix(shorter))}"
+        if longer.startswith(shorter):
+            suffix = longer.removeprefix(shorter)
+            chunk = _CHUNK.fullmatch(suffix)
+            return f"{_SUFFIX}{shown(suffix if chunk is None else f'{chunk[1]}…')}"
+    return "white space, case, zeros or encoding"
+
+
+class SpellingDifference(NamedTuple):
+    """Ids that differ in one way only.
+
+    Attributes:
+        difference: what differs, such as "upper and lower case" or "the prefix 'doc_'".
+        pairs: (id of the qrels, id of the run or the corpus), each once.
+    """
+
+    difference: str
+    pairs: Sequence[tuple[str, str]]
+
+
+def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingDifference]:
+    """Yield each difference between two spellings that is no coincidence.
+
+    Of several prefixes or suffixes only the commonest is yielded; others may be part of the ids.
+
+    Args:
+        pairs: (id of the qrels, other id), as ``IdMatcher`` yields them.
+    """
+    by_difference: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for pair in dict.fromkeys(pairs):
+        by_difference[_difference(*pair)].append(pair)
+    affixes = [
+        name
+        for name, different in by_difference.items()
+        if name.startswith((_PREFIX, _SUFFIX))
+        # One side has it, the other not.
+        and len({len(ours) < len(theirs) for ours, theirs in different}) == 1
+    ]
+    commonest = max(affixes, key=lambda name: len(by_difference[name]), default=None)
+    uncertain = {kind.phrase for kind in KINDS.values() if kind.may_be_two}
+    for difference, different in by_difference.items():
+        is_affix = difference.startswith((_PREFIX, _SUFFIX))
+        if (is_affix or difference in uncertain) and len(different) < _LEAST_PAIRS:
+            continue
+        if not is_affix or difference == commonest:
+            yield SpellingDifference(difference, different)
