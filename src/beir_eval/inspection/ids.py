@@ -212,13 +212,15 @@ class IdMatcher:
         if not self._wanted:
             return
         listed = list(searchable_ids(listed))
+        shortest, longest = min(map(len, self._wanted)), max(map(len, self._wanted))
         num_cut = _MOST_CUT if self._is_quick else len(listed)
         for index, (text, fold) in enumerate(zip(listed, folded(listed), strict=True)):
             match = self._by_fold.get(fold) or self._by_rest.get(text)
             if match is None and index < num_cut:
-                rests = _rests(text, suffixes=self._is_quick)
-                match = next((rest for rest in rests if rest in self._wanted), None)
-                if match is None and self._is_quick:
+                if len(text) > shortest:  # never so if all ids have one length, as hashes have
+                    rests = _rests(text, suffixes=self._is_quick)
+                    match = next((rest for rest in rests if rest in self._wanted), None)
+                if match is None and self._is_quick and len(text) < longest:
                     match = next(_lines_with(text, self._text), None)
             if match is not None:
                 yield match, text
