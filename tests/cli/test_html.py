@@ -60,17 +60,6 @@ def test_a_report_is_written_even_if_the_gate_fails(tmp_path):
     assert page.index("Gate failed") < page.index('<h2 id="verdict">')
 
 
-def test_compare_draws_the_curve_of_the_systems_with_a_step(tmp_path):
-    for step in (100, 200):
-        (tmp_path / f"step{step}.trec").write_bytes(BM25.read_bytes())
-    files = [PLAIN, tmp_path / "step100.trec", tmp_path / "step200.trec"]
-    html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, *files, "-o", html, "--steps", r"step(\d+)")
-    assert result.exit_code == 0, result.output
-    rows = report_data(html)["figures"]["curve-0"]["datasets"]["rows"]
-    assert [row["step"] for row in rows] == [100, 200]
-
-
 def test_evaluate_writes_a_report_of_one_system_or_several(tmp_path):
     html = tmp_path / "r.html"
     assert run("evaluate", demo.FOLDER, BM25, "-o", html).exit_code == 0

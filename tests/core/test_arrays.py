@@ -18,37 +18,12 @@ from beir_eval.core.arrays import (
 )
 from beir_eval.core.ids import decimal_numbers, hash_ids, pick_ids
 from beir_eval.core.number_lookup import (
-    find_occurrences,
     find_repeated,
     first_occurrences,
     repeated_occurrences,
 )
 
-rankings = st.lists(st.lists(st.integers(0, 40), max_size=60), min_size=1, max_size=6)
 floats = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
-
-
-def flat(rows):
-    numbers = np.array([number for row in rows for number in row], dtype=np.int64)
-    return numbers, starts_from_lengths(np.array([len(row) for row in rows], dtype=np.int64))
-
-
-@given(rankings, st.integers(0, 30))
-def test_find_occurrences_gives_every_position_of_every_wanted_number(rows, num_wanted):
-    numbers, starts = flat(rows)
-    wanted = [(row, number) for row in range(len(rows)) for number in range(num_wanted)]
-    row, number = (np.array([pair[i] for pair in wanted], dtype=np.int64) for i in (0, 1))
-    indices, positions = find_occurrences(numbers, starts, row, number)
-    matches = sorted(
-        (*wanted[index], position)
-        for index, position in zip(indices.tolist(), positions.tolist(), strict=True)
-    )
-    assert matches == [
-        (row, number, int(starts[row]) + offset)
-        for row, number in wanted
-        for offset, candidate in enumerate(rows[row])
-        if candidate == number
-    ]
 
 
 @given(st.lists(st.one_of(st.text("0123456789", max_size=20), st.text(max_size=3)), max_size=8))
@@ -60,26 +35,6 @@ def test_only_decimal_strings_of_64_bits_are_numbers(ids):
     assert decimal_numbers(ids).tolist() == [
         number if number < 2**63 else -1 for number in expected
     ]
-
-
-@given(rankings)
-def test_only_repeated_numbers_are_found_each_at_all_its_positions(rows):
-    numbers, starts = flat(rows)
-    groups, positions = find_repeated(numbers, starts)
-    positions_of = {}
-    for group, position in zip(groups.tolist(), positions.tolist(), strict=True):
-        positions_of.setdefault(group, []).append(position)
-    expected = [
-        [
-            int(starts[row]) + offset
-            for offset, candidate in enumerate(ranking)
-            if candidate == number
-        ]
-        for row, ranking in enumerate(rows)
-        for number in sorted(set(ranking))
-        if ranking.count(number) > 1
-    ]
-    assert sorted(map(sorted, positions_of.values())) == sorted(expected)
 
 
 def test_repeated_numbers_are_found_in_long_rankings_of_64_bit_numbers():

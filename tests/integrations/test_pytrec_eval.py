@@ -293,6 +293,7 @@ def test_mteb_runs_on_the_module_where_the_extension_is_absent():
     assert scores[0]["ndcg_at_10"] == 0.19222
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 def test_task_names_splits_and_licences_are_those_of_mteb():
     mteb = pytest.importorskip("mteb", reason="mteb is not installed")
