@@ -79,7 +79,7 @@ POPULATIONS = (
 def rates(differences: Floats, score_range: float | None = 1.0) -> tuple[float, float]:
     """Return the shares of the rows f8[S, Q] that are called equal, and not inferior."""
     tests = margin_tests(differences, delta=MARGIN, score_range=score_range)
-    return float(tests.equivalent(ALPHA).mean()), float(tests.non_inferior(ALPHA).mean())
+    return float((tests.p_equal <= ALPHA).mean()), float((tests.p_worse <= ALPHA).mean())
 
 
 def exact_rates(
@@ -93,8 +93,8 @@ def exact_rates(
     tests = margin_tests(values, delta=MARGIN, score_range=score_range)
     weights = probabilities[counts]
     return (
-        float(weights @ tests.equivalent(ALPHA)),
-        float(weights @ tests.non_inferior(ALPHA)),
+        float(weights @ (tests.p_equal <= ALPHA)),
+        float(weights @ (tests.p_worse <= ALPHA)),
     )
 
 

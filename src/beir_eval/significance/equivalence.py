@@ -22,12 +22,13 @@ from beir_eval.significance.validation import (
     differences_of,
     is_number,
     is_whole_number,
+    residuals,
     row_means,
     scipy_special,
 )
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Floats
 
 #: How p was computed, as the records name it.
 BOUNDED, T_ONLY = "Gaffke's bound and t", "t only"
@@ -60,30 +61,6 @@ class MarginTests:
     def p_equal(self) -> Floats:
         """The p of "the systems differ by delta or more", f8[D]: the larger of the two."""
         return np.maximum(self.p_worse, self.p_better)
-
-    def equivalent(self, alpha: float = 0.05) -> Mask:
-        """Return which pairs are equal within ±delta at this level: ``p_equal <= alpha``, bool[D].
-
-        Args:
-            alpha: the level of each test; p is not corrected for their number.
-
-        Raises:
-            SettingError: alpha is not between 0 and ½.
-        """
-        _check_alpha(alpha)
-        return np.asarray(self.p_equal <= alpha)
-
-    def non_inferior(self, alpha: float = 0.05) -> Mask:
-        """Return whether first loses less than delta at this level: ``p_worse <= alpha``, bool[D].
-
-        Args:
-            alpha: the level of each test; p is not corrected for their number.
-
-        Raises:
-            SettingError: alpha is not between 0 and ½.
-        """
-        _check_alpha(alpha)
-        return np.asarray(self.p_worse <= alpha)
 
 
 @dataclass(frozen=True)
@@ -215,13 +192,14 @@ def equivalence(
     )
 
 
-def non_inferiority(
+def non_inferiority(  # noqa: PLR0913 - one keyword per setting
     first: Any,
     second: Any = None,
     *,
     delta: float,
     alpha: float = 0.05,
     score_range: float | None = 1.0,
+    weights: Any = None,
 ) -> NonInferiority:
     """Test whether the first system loses less than delta, also where the sample shows no loss.
 
@@ -237,6 +215,7 @@ def non_inferiority(
             delta or more.
         score_range: the highest possible score minus the lowest, in the same unit; None for
             measures without a highest score, which are tested by t only.
+        weights: for clusters of queries, as in ``margin_tests``, f8[Q]; None for queries.
 
     Degenerate: if all differences are equal, the p of the t test is 2^−Q if they are above −delta,
     otherwise 1.
@@ -255,11 +234,13 @@ def non_inferiority(
     """
     differences = differences_of(first, second)
     _check_alpha(alpha)
-    tests = margin_tests(differences[None, :], delta=delta, score_range=score_range)
+    tests = margin_tests(
+        differences[None, :], delta=delta, score_range=score_range, weights=weights
+    )
     mean, p = float(tests.differences[0]), float(tests.p_worse[0])
     return NonInferiority(
         difference=mean,
-        low=mean - _half_width(differences, alpha),
+        low=mean - _half_width(differences, alpha, weights),
         p=p,
         delta=tests.delta,
         alpha=float(alpha),
@@ -543,8 +524,10 @@ def _t_p_values(values: Floats) -> Floats:
     return np.maximum(np.where(constant, exact, p), at_least_smallest(0.0))
 
 
-def _half_width(differences: Floats, alpha: float) -> float:
+def _half_width(differences: Floats, alpha: float, weights: Any = None) -> float:
     """Return t(1 − alpha, Q − 1)·s/√Q, 0 if all differences are equal."""
+    if weights is not None:
+        differences = residuals(differences[None, :], np.asarray(weights))[0]
     if all_equal(differences):
         return 0.0
     standard_error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
