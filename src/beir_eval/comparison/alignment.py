@@ -164,7 +164,7 @@ class AlignedScores(NamedTuple):
     query_ids: tuple[str, ...]
     by_measure: tuple[MeasureScores, ...]
     left_out: dict[str, int]
-    results: dict[str, list[EvaluationResult]]
+    results: dict[str, Sequence[EvaluationResult]]
     custom_measures: dict[str, ScoreScale]
     computed_elsewhere: tuple[str, ...]
     clusters: tuple[str, ...] | None = None
@@ -235,9 +235,32 @@ def align_scores(
     if len(systems) < 2:  # noqa: PLR2004 - a comparison
         msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
-    named_results = [(system, result) for system, repeats in systems.items() for result in repeats]
+    named_results = _named(systems)
     _check_alike(named_results)
     measure_names = _measures_to_compare([result for _, result in named_results], measures, rel)
+    return align_checked(systems, measure_names, on, clusters)
+
+
+def align_checked(
+    systems: Mapping[str, Sequence[EvaluationResult]],
+    measure_names: Sequence[str],
+    on: str,
+    clusters: Mapping[str, str] | None = None,
+) -> AlignedScores:
+    """Return what ``align_scores`` does, of one system or more that can be compared.
+
+    Args:
+        systems: {system: its results, one for each repeat}.
+        measure_names: the names by which all results list the measures.
+        on: as for ``align_scores``.
+        clusters: likewise.
+
+    Raises:
+        ResultError: the results have different judgements (unless ``on`` allows it), or different
+            bounds or directions of a custom measure.
+        InputError, QueryMismatchError, NotEvaluatedError: as ``align_scores``.
+    """
+    named_results = _named(systems)
     custom_measures = _custom_scales(named_results, measure_names)
     in_order = _sort_queries([result for _, result in named_results])
     query_ids, left_out = _shared_queries(named_results, in_order, on)
@@ -277,11 +300,16 @@ def align_scores(
         query_ids,
         tuple(by_measure),
         left_out,
-        systems,
+        dict(systems),
         custom_measures,
         computed_elsewhere,
         labels,
     )
+
+
+def _named(systems: Mapping[str, Sequence[EvaluationResult]]) -> list[tuple[str, EvaluationResult]]:
+    """Return (system, result) of each result."""
+    return [(system, result) for system, repeats in systems.items() for result in repeats]
 
 
 def _labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[str, ...]:
@@ -587,36 +615,3 @@ def check_baseline(baseline: object, systems: Sequence[str]) -> None:
             f"{first_few(systems)}"
         )
         raise SettingError(msg)
-
-
-def scores_of_repeats(
-    system: str,
-    repeats: Sequence[EvaluationResult],
-    measure: str,
-    query_ids: Sequence[str],
-    clusters: Sequence[str] | None = None,
-) -> MeasureScores:
-    """Return the scores of one system on the queries where it has one.
-
-    Args:
-        system: its name.
-        repeats: its results, of which each has all the queries.
-        measure: the name of the measure.
-        query_ids: the queries. [Q]
-        clusters: the cluster of each query, if they are related. [Q]
-    """
-    by_query = [
-        dict(zip(result.query_ids, result.scores(measure).tolist(), strict=True))
-        for result in repeats
-    ]
-    scores = np.array([[repeat[query] for query in query_ids] for repeat in by_query])
-    aligned = MeasureScores(
-        measure,
-        (system,),
-        [scores],
-        scores.mean(axis=0, keepdims=True),
-        hash_ids(query_ids),
-        scale_of(measure, repeats[0].custom_measures),
-        None if clusters is None else hash_ids(clusters),
-    )
-    return aligned.select(aligned.is_defined)

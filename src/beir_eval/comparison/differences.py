@@ -164,8 +164,7 @@ class Tests:
     @property
     def can_decide(self) -> bool:
         """Whether there are enough units, that is queries or clusters, for any verdict."""
-        num_clusters = self.scores.num_clusters
-        return num_clusters is None or num_clusters >= FEWEST_CLUSTERS
+        return not too_few_clusters(self.scores)
 
     def intervals(self, levels: Floats) -> tuple[Floats, Floats]:
         """Return the ends of the test's intervals, f8[D] and f8[D], each at its own level, f8[D].
@@ -237,9 +236,9 @@ def differences_together(
         settings.correction,
         settings.alpha,
     ).split(lengths)
-    p_equal = correct(np.concatenate([_equality_p_of(tests) for tests in all_tests]), "holm")
+    p_equal = correct(np.concatenate([equality_p_of(tests) for tests in all_tests]), "holm")
     return [
-        _with_verdicts(tests, of_tests, p, num_comparisons=sum(lengths))
+        with_verdicts(tests, of_tests, p, num_comparisons=sum(lengths))
         for tests, of_tests, p in zip(
             all_tests, corrected, np.split(p_equal, np.cumsum(lengths)[:-1]), strict=True
         )
@@ -294,7 +293,7 @@ def tests_of(
             p, notes = flipped.p(), [""] * len(pairs.listed)
         else:
             p, notes = uncorrected_tests(scores, pairs, settings)
-        crossed = _crossed_tests(scores, pairs, settings)
+        crossed = crossed_tests_of(scores, pairs, settings)
         tests.append(Tests(scores, pairs, settings, flipped, p, notes, crossed))
     return tests
 
@@ -323,7 +322,7 @@ def unit_deviations(rows: Floats, weights: Floats | None) -> Floats:
     return np.asarray(residuals(rows, weights).std(axis=1, ddof=1))
 
 
-def _crossed_tests(
+def crossed_tests_of(
     scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
 ) -> CrossedTests | None:
     """Return the tests over queries and repeats, or None if repeats are averaged."""
@@ -353,16 +352,16 @@ def differences_of(
     return [
         difference
         for tests in tests_of(measures, pairs, settings)
-        for difference in _with_verdicts(
+        for difference in with_verdicts(
             tests,
             tests.corrected(),
-            correct(_equality_p_of(tests), "holm"),
+            correct(equality_p_of(tests), "holm"),
             num_comparisons=len(tests.p),
         )
     ]
 
 
-def _equality_p_of(tests: Tests) -> Floats:
+def equality_p_of(tests: Tests) -> Floats:
     """Return the p of equality within the margin of every pair, uncorrected, f8[D]."""
     if not tests.can_decide:
         return np.ones(len(tests.p))
@@ -376,12 +375,13 @@ def _equality_p_of(tests: Tests) -> Floats:
     return p if tests.crossed is None else np.maximum(p, tests.crossed.p_equal(margin))
 
 
-def _with_verdicts(
+def with_verdicts(
     tests: Tests,
     corrected: CorrectedTests,
     p_equal: Floats,
     *,
     num_comparisons: int,
+    alternative: str = "two-sided",
 ) -> list[Difference]:
     """Return the differences of one measure with all their evidence, in the order of the pairs.
 
@@ -390,6 +390,8 @@ def _with_verdicts(
         corrected: the corrected tests and their intervals.
         p_equal: the corrected p of equality within the margin, f8[D].
         num_comparisons: over how many comparisons these are corrected.
+        alternative: "two-sided"; or "less" or "greater" if the power is that of one side alone, at
+            half the level. It is then stated unless the system is worse.
 
     Raises:
         SettingError: the margin is half of the range of the measure or more, or the draws are too
@@ -428,6 +430,14 @@ def _with_verdicts(
         ends = float(low[index]), float(high[index])
         gains = scores.scale.gains(row)
         is_flipped = settings.test == "sign_flip"
+        few_differ = np.count_nonzero(unit_row) < FEWEST_DIFFERING
+        is_significant = bool(corrected.is_significant[index])
+        verdict = verdict_of(
+            float(scores.scale.gains(mean)),
+            float(p_equal[index]),
+            settings.alpha,
+            is_significant=is_significant,
+        )
         differences.append(
             Difference(
                 measure=scores.measure,
@@ -461,14 +471,17 @@ def _with_verdicts(
                     unit_row,
                     float(corrected.own_levels[index]),
                     num_comparisons,
-                    is_significant=bool(corrected.is_significant[index]),
+                    alternative=alternative,
+                    is_detected=is_significant
+                    if alternative == "two-sided"
+                    else verdict == "worse",
                 ),
-                **_bound_fields(tests, ends, unit_row, num_comparisons),
+                **(bound_fields(tests, ends, unit_row, num_comparisons) if few_differ else {}),
                 **_repeat_fields(
                     tests,
                     index,
                     float(corrected.own_levels[index]),
-                    is_significant=bool(corrected.is_significant[index]),
+                    is_significant=is_significant,
                 ),
                 num_clusters=scores.num_clusters,
                 p_queries=None
@@ -476,13 +489,10 @@ def _with_verdicts(
                 else float(p_queries[index]),
                 draws=int(flipped.num_distinct[index]) if is_flipped else 0,
                 exact=is_flipped and bool(flipped.exact[index]),
-                verdict=verdict_of(
-                    float(scores.scale.gains(mean)),
-                    float(p_equal[index]),
-                    settings.alpha,
-                    is_significant=bool(corrected.is_significant[index]),
-                ),
-                note=tests.notes[index] if tests.can_decide else _too_few_clusters(scores),
+                verdict=verdict,
+                note=tests.notes[index]
+                if tests.can_decide
+                else f"no verdict: {too_few_clusters(scores)}",
                 higher_is_better=scores.scale.higher_is_better,
             )
         )
@@ -518,17 +528,18 @@ def _t_p_value(tests: Tests, index: int, differences: Floats) -> float:
     return float(t_p_values(means, deviations, len(differences))[0])
 
 
-def _too_few_clusters(scores: MeasureScores) -> str:
-    """Return the note of a difference that has no verdict."""
-    return (
-        f"no verdict: fewer than {FEWEST_CLUSTERS} clusters ({scores.num_clusters}) decide nothing"
-    )
+def too_few_clusters(scores: MeasureScores) -> str:
+    """Return that there are too few clusters for any verdict; "" if there are not."""
+    number = scores.num_clusters
+    if number is None or number >= FEWEST_CLUSTERS:
+        return ""
+    return f"fewer than {FEWEST_CLUSTERS} clusters ({number}) decide nothing"
 
 
-def _bound_fields(
+def bound_fields(
     tests: Tests, ends: tuple[float, float], differences: Floats, num_comparisons: int
 ) -> dict[str, Any]:
-    """Return the loss and the gain that are not excluded, if few queries differ.
+    """Return the loss and the gain that are not excluded; none for a measure without bounds.
 
     Args:
         tests: the tests of the pairs.
@@ -537,7 +548,7 @@ def _bound_fields(
         num_comparisons: the number of comparisons that are corrected together.
     """
     score_range = tests.scores.scale.range
-    if score_range is None or np.count_nonzero(differences) >= FEWEST_DIFFERING:
+    if score_range is None:
         return {}
     is_corrected = tests.settings.correction != "none"
     alpha = tests.settings.alpha / 2 / (num_comparisons if is_corrected else 1)  # of each side
@@ -554,7 +565,7 @@ def _bound_fields(
     # An interval that is unbounded says nothing; one that reaches further is not contradicted.
     low = low if math.isinf(ends[0]) else min(low, ends[0])
     high = high if math.isinf(ends[1]) else max(high, ends[1])
-    below, above = max(0.0, -low), max(0.0, high)
+    below, above = (min(max(0.0, size), score_range) for size in (-low, high))
     if not tests.scores.scale.higher_is_better:
         below, above = above, below
     return {"loss_not_excluded": below, "gain_not_excluded": above}
@@ -567,9 +578,10 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
     level: float,
     num_comparisons: int,
     *,
-    is_significant: bool,
+    alternative: str,
+    is_detected: bool,
 ) -> dict[str, Any]:
-    """Return the fields on power of a difference; None for what is not known, or significant.
+    """Return the fields on power of a difference; None for what is not known, or was detected.
 
     Args:
         tests: the tests of the pairs.
@@ -577,17 +589,23 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
         differences: its differences by unit, f8[U].
         level: the level at which the difference was tested.
         num_comparisons: the number of comparisons that are corrected together.
-        is_significant: whether it was detected: then power says nothing more.
+        alternative: as for ``with_verdicts``.
+        is_detected: whether the difference was detected: then power says nothing more.
     """
     unknown = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
-    if is_significant:
+    if is_detected:
         return {**dict.fromkeys(unknown), "power_note": ""}
     if not tests.can_decide:
         return {**dict.fromkeys(unknown), "power_note": "power is not known"}
     margin = tests.settings.margin
     try:
         power = estimate_power_of_scores(
-            differences, tests.scores.scale.range, delta=margin, alpha=level, power=POWER
+            differences,
+            tests.scores.scale.range,
+            delta=margin,
+            alpha=level if alternative == "two-sided" else level / 2,
+            power=POWER,
+            alternative=alternative,
         )
     except MissingExtraError as error:  # the verdict needs no scipy
         note = (
@@ -634,7 +652,8 @@ def _power_note(tests: Tests, power: PowerEstimate, num_comparisons: int) -> str
         num_comparisons: the number of comparisons that are corrected together.
     """
     note, settings = power.note, tests.settings
-    if power.num_differing and not power.could_be_significant:
+    is_two_sided = power.alternative == "two-sided"
+    if is_two_sided and power.num_differing and not power.could_be_significant:
         differ = "query differs" if power.num_differing == 1 else "queries differ"
         note = f"{power.num_differing} {differ}: too few "
         if settings.test == "t":  # whose p has no such limit

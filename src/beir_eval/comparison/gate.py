@@ -1,15 +1,17 @@
-"""Gates for continuous integration and tests: is a system worse than the baseline?"""
+"""Gates for continuous integration and tests: is a system worse than the baseline?
+
+What decides is the verdict on the difference of the two, on the queries that they share.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from beir_eval.comparison.alignment import align_scores, scores_of_repeats
+from beir_eval.comparison.alignment import align_checked
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     coverage_of,
@@ -18,17 +20,21 @@ from beir_eval.comparison.coverage import (
     warnings_of,
 )
 from beir_eval.comparison.differences import (
-    NONE_POSSIBLE,
     POWER,
     Pair,
     Pairs,
-    possible_sizes,
+    bound_fields,
+    crossed_tests_of,
+    equality_p_of,
+    means_of,
     tests_of,
-    unit_deviations,
+    too_few_clusters,
+    with_verdicts,
 )
 from beir_eval.comparison.gate_output import lost_most_lines
-from beir_eval.comparison.records import FEWEST_CLUSTERS, ComparisonSettings, GateCheck
+from beir_eval.comparison.records import ComparisonSettings, GateCheck
 from beir_eval.comparison.verdict_sentences import (
+    detectable_text,
     has_spread,
     interval_text,
     mean_interval_text,
@@ -46,16 +52,9 @@ from beir_eval.evaluation.tables import compares_depths, depths_text
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import PAIRED_TESTS, smallest_margin
-from beir_eval.significance.equivalence import (
-    NonInferiority,
-    lower_bound,
-    margin_tests,
-    non_inferiority,
-)
-from beir_eval.significance.paired_tests import t_intervals
-from beir_eval.significance.power import FEWEST_DIFFERING, estimate_power_of_scores, smallest_p
-from beir_eval.significance.repeats import crossed_power
+from beir_eval.significance import paired_t, smallest_margin
+from beir_eval.significance.equivalence import NonInferiority, non_inferiority
+from beir_eval.significance.power import FEWEST_DIFFERING, smallest_p
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
 
 if TYPE_CHECKING:
@@ -65,14 +64,16 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import MeasureScores
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.differences import Tests
+    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
-    from beir_eval.significance import PairedTestMethod
 
 #: {measure: the lowest mean that passes}. Keys of a dict type are invariant, hence the three.
 Floors: TypeAlias = "Mapping[str, float] | Mapping[Measure, float] | Mapping[MeasureLike, float]"
+#: A system and the baseline, in this order.
+_PAIR = Pairs([Pair(0, 1)])
 #: How many of the queries that lost most a failed check lists.
 _WORST_QUERIES = 5
 
@@ -94,10 +95,10 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     to test more systems does not make the gate more lenient. With n systems that are as good as the
     baseline, the chance that at least one fails is up to n·alpha.
 
-    - By default, a system fails if it is shown to be worse: if the one-sided p of the comparison's
-      test is at most its alpha. That is so exactly if the two-sided interval at confidence
-      1 − 2·alpha leaves out 0 on the side of a loss (with test="sign_flip" or "t"). A system that
-      passes is not shown to be as good; the reason states the loss that could have been missed.
+    - By default, a system fails if it is shown to be worse: if that is the verdict at 2·alpha. So
+      the one-sided p of a loss is at most the comparison's alpha, and the two-sided interval at
+      confidence 1 − 2·alpha leaves out 0 on the side of a loss. A system that passes is not shown
+      to be as good; the reason states the loss that could have been missed.
     - With ``non_inferior``, a system passes only if it is shown to lose less than the margin of the
       comparison: by ``equivalence.non_inferiority`` at its alpha. This takes enough queries. With
       so few that a system with the scores of the baseline would not pass either, a system that
@@ -155,15 +156,16 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     ('failed', 0.00390625)
     """
     chosen = _chosen_measures(comparison, measures, floors)
-    names = {measure: _name_in(comparison, measure) for measure in floors or ()}
+    if floor_interval and not floors:
+        raise SettingError("floor_interval is about floors: give floors={measure: lowest score}")
     limits = _checked_floors(
-        names, floors, comparison.custom_measures, floor_interval=floor_interval
+        [(_name_in(comparison, measure), limit) for measure, limit in (floors or {}).items()],
+        comparison.custom_measures,
     )
     if not chosen and not limits:
         raise SettingError("a gate without measures checks nothing: give one measure or more")
     rules = _Rules(
         comparison.settings,
-        comparison.custom_measures,
         comparison.coverage,
         comparison.deepest_rankings,
         non_inferior,
@@ -179,7 +181,7 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
             for system in systems
         ),
         *(
-            rules.check_floor(_own_scores(comparison, measure, system), limit)
+            rules.check_floor(_scores_of(comparison, measure, system)[0], limit)
             for measure, limit in limits.items()
             for system in systems
         ),
@@ -210,23 +212,20 @@ def check_floors(
         MeasureError: a measure does not exist (UnknownMeasureError), or its parameter or cutoff is
             impossible.
     """
-    names = {measure: name_among(result.measures, measure) for measure in floors}
-    limits = _checked_floors(names, floors, result.custom_measures, floor_interval=floor_interval)
+    limits = _checked_floors(
+        [(name_among(result.measures, measure), limit) for measure, limit in floors.items()],
+        result.custom_measures,
+    )
     results = {result.name: (result,)}
+    aligned = align_checked(results, tuple(limits), "error")
     rules = _Rules(
         ComparisonSettings(alpha=alpha),
-        result.custom_measures,
         coverage_of(results, tuple(limits)),
         deepest_rankings_of(results),
         floor_interval=floor_interval,
         allow_missing=allow_missing,
     )
-    return [
-        rules.check_floor(
-            scores_of_repeats(result.name, [result], measure, result.query_ids), limit
-        )
-        for measure, limit in limits.items()
-    ]
+    return [rules.check_floor(scores, limits[scores.measure]) for scores in aligned.by_measure]
 
 
 def _chosen_measures(
@@ -252,36 +251,27 @@ def _chosen_measures(
     if listed and comparison.baseline is None:
         raise SettingError("a gate needs a baseline: compare(results, baseline=…), or --baseline")
     names = names_among(comparison.measures, listed) if listed else ()
-    return list(dict.fromkeys(_name_in(comparison, name) for name in names))
+    return [_name_in(comparison, name) for name in names]
 
 
 def _checked_floors(
-    names: Mapping[Any, str],
-    floors: Floors | None,
-    custom_measures: Mapping[str, ScoreScale],
-    *,
-    floor_interval: bool,
+    floors: Iterable[tuple[str, Any]], custom_measures: Mapping[str, ScoreScale]
 ) -> dict[str, float]:
     """Return {name of a measure: floor}.
 
     Args:
-        names: {measure of a floor: the name by which it is listed}.
-        floors: {measure: floor}.
+        floors: the name by which a measure is listed, and its floor.
         custom_measures: {name: scale} of the measures that are not in the registry.
-        floor_interval: whether the floors are for the ends of intervals.
 
     Raises:
-        SettingError: a floor is not a finite number or lies outside the bounds of its measure, a
-            measure has two floors, or ``floor_interval`` without floors.
+        SettingError: a floor is not a finite number or lies outside the bounds of its measure, or a
+            measure has two floors.
     """
-    if floor_interval and not floors:
-        raise SettingError("floor_interval is about floors: give floors={measure: lowest score}")
     limits: dict[str, float] = {}
-    for measure, limit in (floors or {}).items():
+    for name, limit in floors:
         if not is_number(limit) or not math.isfinite(limit):
-            msg = f"the floor of {measure} must be a finite number, not {limit!r}"
+            msg = f"the floor of {name} must be a finite number, not {limit!r}"
             raise SettingError(msg)
-        name = names[measure]
         scale = scale_of(name, custom_measures)
         if scale.bounds is not None and scale.is_outside(limit):
             low, high = scale.bounds
@@ -299,31 +289,17 @@ def _name_in(comparison: Comparison, measure: MeasureLike) -> str:
     return comparison.mean(measure, comparison.systems[0]).measure
 
 
-class _Decision(NamedTuple):
-    """What a rule decided about a system against the baseline.
-
-    Attributes:
-        fields: the fields of the ``GateCheck`` that the rule computes, its outcome among them.
-        evidence: the sentence on them, which follows the size of the difference.
-    """
-
-    fields: dict[str, Any]
-    evidence: str
-
-
 class _Rules(NamedTuple):
     """The rules of a gate.
 
     Attributes:
         settings: test, alpha, margin, draws and rng are used.
-        custom_measures: {name: scale} of the measures that are not in the registry.
         coverage: what is known of each system's run.
         deepest_rankings: {system: number of documents of its longest ranking}.
         non_inferior, floor_interval, allow_missing, allow_unequal_depth: as for ``check_gate``.
     """
 
     settings: ComparisonSettings
-    custom_measures: Mapping[str, ScoreScale]
     coverage: Sequence[SystemCoverage]
     deepest_rankings: Mapping[str, int]
     non_inferior: bool = False
@@ -341,7 +317,8 @@ class _Rules(NamedTuple):
     def check_pair(self, comparison: Comparison, measure: str, system: str) -> GateCheck:
         """Return the check of a system against the baseline on one measure."""
         baseline = comparison.baseline or ""
-        scale = scale_of(measure, self.custom_measures)
+        scale = scale_of(measure, comparison.custom_measures)
+        measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
         named: dict[str, Any] = {
             "measure": measure,
             "system": system,
@@ -354,181 +331,127 @@ class _Rules(NamedTuple):
         obstacle = self._obstacle((system, baseline)) or self._obstacle_of_depths(
             measure, system, baseline
         )
+        if not obstacle:
+            pair, query_ids = _scores_of(comparison, measure, system, baseline)
+            scores = pair.where_defined()
+            obstacle = too_few_clusters(scores)
         if obstacle:
-            measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        scores, query_ids = _pair_scores(comparison, measure, system, baseline)
-        if obstacle := _obstacle_of_clusters(scores.num_clusters):
-            reason = f"{system} vs {baseline}, {measure}: {obstacle}"
-            return GateCheck(**named, outcome="undecidable", reason=reason)
-        differences = scores.scores[0] - scores.scores[1]
-        named |= {
-            "num_queries": len(differences),
-            "num_differing": int(np.count_nonzero(differences)),
-        }
         rule = self._check_non_inferior if self.non_inferior else self._check_not_worse
-        fields, evidence = rule(scores, differences)
-        size = (
-            f"{signed_text(fields['value'])} "
-            f"{measure_text(measure, higher_is_better=scale.higher_is_better)}"
-        )
+        fields, evidence = rule(scores)
+        size = f"{signed_text(fields['value'])} {measure_name}"
         reason = f"{system} vs {baseline}: {size} {evidence}"
         if fields["outcome"] == "failed":
-            named["lost_most"] = _lost_most(scores, query_ids, comparison.results)
-        return GateCheck(**named, **fields, reason=reason)
+            named["lost_most"] = _lost_most(pair, query_ids, comparison.results)
+        return GateCheck(
+            **named,
+            **fields,
+            reason=reason,
+            num_queries=scores.scores.shape[1],
+            num_differing=int(np.count_nonzero(scores.scores[0] - scores.scores[1])),
+        )
 
-    def _check_not_worse(self, scores: MeasureScores, differences: Floats) -> _Decision:
-        """Return the decision of a check that fails if the system is shown to be worse."""
-        scale = scores.scale
-        level = 2 * self.alpha
-        tests, p = self._test_of_loss(scores)
-        low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
-        fields: dict[str, Any] = {
-            "value": float(tests.flipped.means[0]),
-            "low": low,
-            "high": high,
-            "confidence": 1 - level,
+    def _check_not_worse(self, scores: MeasureScores) -> tuple[dict[str, Any], str]:
+        """Return the fields of a check that fails a system that is worse, and the evidence."""
+        tests, difference = self._test(scores)
+        is_worse, p = difference.verdict == "worse", _one_sided_p(tests, difference)
+        fields = {
+            "outcome": "failed" if is_worse else "passed",
+            "value": difference.difference,
+            "low": difference.low,
+            "high": difference.high,
+            "confidence": difference.confidence,
             "p": p,
+            "detectable": difference.detectable,
+            "detectable_low": difference.detectable_low,
+            "detectable_high": difference.detectable_high,
         }
-        units = tests.pairs.differences(scores.units.rows)[0]
-        counted = _counted(scores, len(units))
-        evidence = f"{len(differences):,} queries{self._sample_text(scores)})"
-        if np.count_nonzero(differences):
-            interval = f"{percent_text(1 - level)} interval: {interval_text(low, high)}"
-            evidence = f"({interval}, {evidence}"
-        else:
-            evidence = f"(identical scores on all {evidence}"
-        least = self._least_p(len(units))
+        sample = f"{difference.num_queries:,} queries{self._sample_text(scores)})"
+        evidence = f"(identical scores on all {sample}"
+        if difference.num_differing:
+            interval = interval_text(difference.low, difference.high)
+            evidence = f"({difference.interval}: {interval}, {sample}"
+        num_units = tests.flipped.num_queries
+        least = self._least_p(num_units)
         if not is_at_most(np.array(least), self.alpha):
-            return _Decision(
-                fields | {"outcome": "undecidable"},
-                f"{evidence}: with {counted} no p is below {least:.4g}, so no loss could be "
-                f"significant at {self.alpha:g}",
+            reason = (
+                f"with {_counted(scores, num_units)} no p is below {least:.4g}, so no loss could "
+                f"be significant at {self.alpha:g}"
             )
-        is_worse = bool(is_at_most(np.array(p), self.alpha))
-        sentence = (
-            f"{evidence}: {'worse' if is_worse else 'not shown to be worse'} (one-sided p "
-            f"{p_text(p)}, level {self.alpha:g}"
+            return fields | {"outcome": "undecidable"}, f"{evidence}: {reason}"
+        evidence += (
+            f": {'worse' if is_worse else 'not shown to be worse'} (one-sided p {p_text(p)}, level "
+            f"{self.alpha:g}"
         )
-        if not np.count_nonzero(differences):
-            sentence += ")"
-        elif scale.higher_is_better:
-            sentence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
+        if not difference.num_differing:
+            evidence += ")"
+        elif difference.higher_is_better:
+            evidence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
         else:
-            sentence += f": the interval {'begins' if is_worse else 'does not begin'} above 0)"
-        fields |= {"outcome": "failed" if is_worse else "passed"}
-        if not is_worse:
-            missed, detectable = self._missed_sentence(tests, scale.gains(units))
-            sentence += f". {missed}"
-            fields |= detectable
-        return _Decision(fields, sentence)
+            evidence += f": the interval {'begins' if is_worse else 'does not begin'} above 0)"
+        return fields, evidence if is_worse else f"{evidence}. {self._missed(tests, difference)}"
 
-    def _test_of_loss(self, scores: MeasureScores) -> tuple[Tests, float]:
-        """Return the tests of the pair by the comparison's test, and the one-sided p of a loss."""
-        settings = self.settings
-        [tests] = tests_of(
-            [scores],
-            Pairs([Pair(0, 1)]),
-            replace(settings, alpha=2 * self.alpha, correction="none"),
+    def _test(self, scores: MeasureScores) -> tuple[Tests, Difference]:
+        """Return the tests of a pair, and its difference at a level of alpha on each side."""
+        settings = replace(
+            self.settings,
+            alpha=2 * self.alpha,
+            correction="none",
+            interval="test",
         )
-        side = "less" if scores.scale.higher_is_better else "greater"
-        if settings.test == "sign_flip":
-            p = float(tests.flipped.p(side)[0])
-        else:
-            p = _one_sided_t(tests, side, PAIRED_TESTS[settings.test])
-        if tests.crossed is not None:
-            p_below = float(tests.crossed.p_below(0.0)[0])
-            p = max(p, 1 - p_below if side == "less" else p_below)
-        return tests, p
+        [tests] = tests_of([scores], _PAIR, settings)
+        [difference] = with_verdicts(
+            tests,
+            tests.corrected(),
+            equality_p_of(tests),
+            num_comparisons=1,
+            alternative=_loss_side(scores),
+        )
+        return tests, difference
 
-    def _missed_sentence(self, tests: Tests, gains: Floats) -> tuple[str, dict[str, float | None]]:
-        """Return a sentence on the loss that could have been missed, and the fields of it.
-
-        Args:
-            tests: the tests of the pair.
-            gains: the differences by unit, above 0 for a gain, f8[U].
-        """
-        num_differing, counted = int(np.count_nonzero(gains)), _counted(tests.scores, len(gains))
-        unknown: dict[str, float | None] = {}
-        if num_differing < FEWEST_DIFFERING:
+    def _missed(self, tests: Tests, difference: Difference) -> str:
+        """Return the loss that could have been missed, as a sentence."""
+        units = tests.pairs.differences(tests.scores.units.rows)[0]
+        num_differing, counted = int(np.count_nonzero(units)), _counted(tests.scores, len(units))
+        if not num_differing:
+            reason = f"With no difference on {counted}"
+        elif num_differing < FEWEST_DIFFERING:
             differ = "differs" if num_differing == 1 else "differ"
             reason = f"Only {num_differing} of {counted} {differ}"
-            if not num_differing:
-                reason = f"With no difference on {counted}"
-            elif not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
+            if not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
-            return f"{reason}: {self._bound_text(tests, gains)}", unknown
-        power = estimate_power_of_scores(
-            gains, tests.scores.scale.range, alpha=self.alpha, power=POWER, alternative="less"
-        )
-        detectable, low, high = power.detectable, power.detectable_low, power.detectable_high
-        if detectable is None or low is None or high is None:
-            note = power.note
-            if tests.scores.clusters is not None:
-                note = note.replace("queries", "clusters")
-            bound = self._bound_text(tests, gains)
-            return f"Which loss would go unnoticed is not known ({note}): {bound}", unknown
-        repeats = ""
-        if tests.crossed is not None:
-            crossed = crossed_power(
-                tests.crossed, 0, gains, delta=self.settings.margin, alpha=2 * self.alpha
+        elif difference.detectable is None:
+            reason = f"Which loss would go unnoticed is not known ({difference.power_note})"
+        else:
+            repeats = "" if tests.crossed is None else " and these repeats"
+            return (
+                f"With {counted}{repeats}, a true loss of about {detectable_text(difference)} "
+                f"would go unnoticed {1 - POWER:.0%} of the time"
             )
-            detectable, low, high = (
-                crossed.detectable,
-                crossed.detectable_low,
-                crossed.detectable_high,
-            )
-            repeats = " and these repeats"
-        sizes = possible_sizes([detectable, low, high], tests.scores.scale.range)
-        if sizes is None:
-            bound = self._bound_text(tests, gains)
-            return f"Any possible loss may go unnoticed ({NONE_POSSIBLE}): {bound}", unknown
-        detectable, low, high = sizes
-        sentence = (
-            f"With {counted}{repeats}, a true loss of about {detectable:.3g} ({low:.3g} "
-            f"to {high:.3g}) would go unnoticed {1 - POWER:.0%} of the time"
-        )
-        fields: dict[str, float | None] = {
-            "detectable": detectable,
-            "detectable_low": low,
-            "detectable_high": high,
-        }
-        return sentence, fields
-
-    def _bound_text(self, tests: Tests, gains: Floats) -> str:
-        """Return the largest true loss that is not excluded, as a clause.
-
-        Args:
-            tests: the tests of the pair.
-            gains: the differences by unit, above 0 for a gain, f8[U].
-        """
-        scores = tests.scores
-        if scores.scale.range is None:
-            return "which loss is not excluded is not known: the measure has no bounds"
-        low = lower_bound(
-            gains,
-            alpha=self.alpha,
-            score_range=scores.scale.range,
-            weights=scores.units.weights,
-        )
-        if low >= 0:
-            return f"a loss is excluded at {self.alpha:g}"
-        return f"a loss of up to {rounded_up_text(-low)} is not excluded"
+        loss = difference.loss_not_excluded
+        if num_differing >= FEWEST_DIFFERING:
+            ends = difference.low, difference.high
+            loss = bound_fields(tests, ends, units, 1).get("loss_not_excluded")
+        if loss is None:
+            return f"{reason}: which loss is not excluded is not known: the measure has no bounds"
+        if not loss:
+            return f"{reason}: a loss is excluded at {self.alpha:g}"
+        return f"{reason}: a loss of up to {rounded_up_text(loss)} is not excluded"
 
     def _least_p(self, num_queries: int) -> float:
         """Return the smallest one-sided p that the test can reach if so many queries differ."""
         return 0.0 if self.settings.test == "t" else smallest_p(num_queries, alternative="less")
 
-    def _check_non_inferior(self, scores: MeasureScores, differences: Floats) -> _Decision:
-        """Return the decision of a check that passes if the system is shown to lose < the margin.
+    def _check_non_inferior(self, scores: MeasureScores) -> tuple[dict[str, Any], str]:
+        """Return the fields of a check that passes what loses less than the margin, and evidence.
 
         If not even equal scores would pass with so few queries, it fails only if the system is
         shown to be worse.
         """
-        margin, num_queries = self.settings.margin, len(differences)
+        margin, num_queries = self.settings.margin, scores.scores.shape[1]
         scale, score_range = scores.scale, scores.scale.range
-        test = self._non_inferiority(scores, scale.gains(differences))
+        test = self._non_inferiority(scores)
         low, high = test.low, math.inf
         if not scale.higher_is_better:
             low, high = -high, -low
@@ -553,11 +476,11 @@ class _Rules(NamedTuple):
                 weights=scores.units.weights,
             )
             if not test.non_inferior and margin < least:
-                _, p_loss = self._test_of_loss(scores)
-                if is_at_most(np.array(p_loss), self.alpha):
+                _, difference = self._test(scores)
+                if difference.verdict == "worse":
                     sentence += (
-                        f". By a one-sided test it is worse (p {p_text(p_loss)}); the test of "
-                        "verdicts is two-sided"
+                        f". By a one-sided test it is worse (p {p_text(difference.p / 2)}); the "
+                        "test of verdicts is two-sided"
                     )
                 else:
                     outcome = "undecidable"
@@ -576,50 +499,25 @@ class _Rules(NamedTuple):
             "limit": margin,
             "smallest_margin": least,
         }
-        return _Decision(fields, sentence)
+        return fields, sentence
 
-    def _non_inferiority(self, scores: MeasureScores, gains: Floats) -> NonInferiority:
-        """Return the test that a system loses less than the margin.
-
-        Args:
-            scores: the scores of the system and the baseline.
-            gains: their differences, above 0 for a gain, f8[Q].
-        """
-        settings, score_range = self.settings, scores.scale.range
-        if scores.clusters is None and not settings.has_random_repeats:
-            return non_inferiority(
-                gains, delta=settings.margin, alpha=self.alpha, score_range=score_range
-            )
-        pairs = Pairs([Pair(0, 1)])
-        level = 2 * self.alpha
-        [tests] = tests_of(
-            [scores],
-            pairs,
-            replace(settings, test="t", alpha=level, correction="none"),
-        )
-        units = scores.units
-        margins = margin_tests(
-            scores.scale.gains(pairs.differences(units.rows)),
-            delta=settings.margin,
-            score_range=score_range,
-            weights=units.weights,
-        )
-        p = float(margins.p_worse[0])
-        low, high = (float(end[0]) for end in tests.intervals(np.array([level])))
-        low = low if scores.scale.higher_is_better else -high
-        if tests.crossed is not None:
-            oriented = tests.crossed if scores.scale.higher_is_better else tests.crossed.opposite()
-            p = max(p, float(oriented.p_below(-settings.margin)[0]))
-        return NonInferiority(
-            difference=float(margins.differences[0]),
-            low=low,
-            p=p,
+    def _non_inferiority(self, scores: MeasureScores) -> NonInferiority:
+        """Return the test that a system loses less than the margin."""
+        settings, units = self.settings, scores.units
+        test = non_inferiority(
+            scores.scale.gains(units.rows[0] - units.rows[1]),
             delta=settings.margin,
             alpha=self.alpha,
-            num_queries=margins.num_queries,
-            non_inferior=p <= self.alpha,
-            method=margins.method,
+            score_range=scores.scale.range,
+            weights=units.weights,
         )
+        p, low = test.p, test.low
+        crossed = crossed_tests_of(scores, _PAIR, settings)
+        if crossed is not None:
+            gains = crossed if scores.scale.higher_is_better else crossed.opposite()
+            p = max(p, float(gains.p_below(-settings.margin)[0]))
+            low = min(low, float(gains.intervals(np.array([2 * test.alpha]))[0][0]))
+        return replace(test, p=p, low=low, non_inferior=p <= self.alpha)
 
     # Against a floor
 
@@ -637,46 +535,38 @@ class _Rules(NamedTuple):
             "higher_is_better": scale.higher_is_better,
             "warnings": tuple(warnings_of(self.coverage, (system,))),
         }
-        scores = own_scores.scores[0]
+        scores = own_scores.select(own_scores.is_defined)
+        num_queries = scores.scores.shape[1]
         obstacle = self._obstacle((system,))
-        if not obstacle and len(scores) < FEWEST_QUERIES:
-            obstacle = f"it has a score on {len(scores)} query"
+        if not obstacle and num_queries < FEWEST_QUERIES:
+            obstacle = f"it has a score on {num_queries} query"
         if self.floor_interval:
-            obstacle = obstacle or _obstacle_of_clusters(own_scores.num_clusters)
+            obstacle = obstacle or too_few_clusters(scores)
         if obstacle:
             reason = f"{system}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecidable", reason=reason)
-        mean, units = float(scores.mean()), own_scores.units
-        low, high = (
-            float(end[0])
-            for end in t_intervals(
-                np.array([mean]),
-                unit_deviations(units.rows, units.weights),
-                units.rows.shape[1],
-                np.array([self.alpha]),
-            )
-        )
+        [of_system] = means_of(scores, self.settings)
+        mean, low, high = of_system.mean, of_system.low, of_system.high
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
         is_below = scale.gains(end - limit) < 0
         if self.floor_interval and not has_spread(low, high) and not is_below:
             reason = (
                 f"{system}: mean {measure_name} {score_text(mean)}, the same score on all "
-                f"{len(scores):,} queries: so there is no interval of the mean. Check the floor of "
+                f"{num_queries:,} queries: so there is no interval of the mean. Check the floor of "
                 "the mean itself: leave out --floor-interval (floor_interval=True)"
             )
             return GateCheck(**named, outcome="undecidable", reason=reason, value=mean)
-        what = "the mean"
-        if self.floor_interval:
-            what = f"the {'lower' if scale.higher_is_better else 'upper'} end of the interval"
-        side = "below" if scale.higher_is_better else "above"
-        bound = "floor" if scale.higher_is_better else "ceiling"
+        lower, below, floor = "lower", "below", "floor"
+        if not scale.higher_is_better:
+            lower, below, floor = "upper", "above", "ceiling"
+        what = f"the {lower} end of the interval" if self.floor_interval else "the mean"
         repeats = ", not over repeats" if self.settings.has_random_repeats else ""
-        sample = f"{len(scores):,} queries{_clusters_text(own_scores)}{repeats}"
+        sample = f"{num_queries:,} queries{_clusters_text(scores)}{repeats}"
         interval = (
             f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
             f"{sample}"
         )
-        verdict = f"{what} is {'' if is_below else 'not '}{side} the {bound} {limit:g}"
+        verdict = f"{what} is {'' if is_below else 'not '}{below} the {floor} {limit:g}"
         if not has_spread(low, high):
             interval = f"the same score on all {sample}"
             low, high = -math.inf, math.inf
@@ -689,7 +579,7 @@ class _Rules(NamedTuple):
             low=low,
             high=high,
             confidence=1 - self.alpha,
-            num_queries=len(scores),
+            num_queries=num_queries,
         )
 
     def _obstacle_of_depths(self, measure: str, system: str, baseline: str) -> str:
@@ -722,13 +612,12 @@ class _Rules(NamedTuple):
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
             if self.deepest_rankings.get(system) == 0:
                 return f"the run of {system} has no document for any judged query"
-            missing = max((entry.queries_missing for entry in covered), default=0)
-            if missing and not self.allow_missing:
-                judged = next(entry for entry in covered if entry.queries_missing == missing)
+            worst = max(covered, key=lambda entry: entry.queries_missing, default=None)
+            if worst and worst.queries_missing and not self.allow_missing:
                 return (
-                    f"{missing:,} of {judged.queries_judged:,} judged queries are missing from the "
-                    f"run of {system}. Complete the run, or check it all the same with "
-                    "--allow-missing (allow_missing=True)"
+                    f"{worst.queries_missing:,} of {worst.queries_judged:,} judged queries are "
+                    f"missing from the run of {system}. Complete the run, or check it all the same "
+                    "with --allow-missing (allow_missing=True)"
                 )
         return ""
 
@@ -741,7 +630,7 @@ def _lost_most(
     """Return the queries on which the system lost most with both scores, worst first.
 
     Args:
-        scores: the scores of the system and the baseline. [2, Q]
+        scores: the scores of the system and the baseline, NaN where undefined. [2, Q]
         query_ids: the queries. [Q]
         results: {system: its repeats}.
     """
@@ -749,7 +638,7 @@ def _lost_most(
     pair = [results[name][0] for name in scores.systems if len(results[name]) == 1]
     lines = []
     for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
-        if gains[index] >= 0:
+        if not gains[index] < 0:  # NaN is last
             break
         query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
         note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
@@ -757,27 +646,26 @@ def _lost_most(
     return tuple(lines)
 
 
-def _one_sided_t(tests: Tests, side: str, method: PairedTestMethod) -> float:
-    """Return the one-sided p of a pair by a test other than sign flips.
+def _one_sided_p(tests: Tests, difference: Difference) -> float:
+    """Return the one-sided p of a loss: that over queries and repeats if it is larger."""
 
-    Args:
-        tests: the tests of the pair.
-        side: "less" or "greater".
-        method: the test.
-    """
-    units = tests.scores.units
-    if units.weights is None:
-        return method.test(tests.pairs.differences(units.rows)[0], alternative=side).p
-    half = float(tests.p_over_queries[0]) / 2
-    is_on_side = (tests.flipped.means[0] < 0) == (side == "less")
-    return half if is_on_side else 1 - half
+    def of_loss(two_sided: Floats) -> float:
+        half = float(two_sided[0]) / 2
+        return half if difference.gain < 0 else 1 - half
+
+    side, units = _loss_side(tests.scores), tests.scores.units
+    if tests.settings.test == "sign_flip":
+        p = float(tests.flipped.p(side)[0])
+    elif units.weights is None:
+        p = paired_t(*units.rows, alternative=side).p
+    else:
+        p = of_loss(tests.p_over_queries)
+    return p if tests.crossed is None else max(p, of_loss(tests.crossed.p()))
 
 
-def _obstacle_of_clusters(num_clusters: int | None) -> str:
-    """Return that there are too few clusters for a decision; "" if there are not."""
-    if num_clusters is None or num_clusters >= FEWEST_CLUSTERS:
-        return ""
-    return f"fewer than {FEWEST_CLUSTERS} clusters ({num_clusters}) decide nothing"
+def _loss_side(scores: MeasureScores) -> str:
+    """Return the side of 0 on which a difference is a loss, as the alternative of a test."""
+    return "less" if scores.scale.higher_is_better else "greater"
 
 
 def _clusters_text(scores: MeasureScores) -> str:
@@ -790,37 +678,20 @@ def _counted(scores: MeasureScores, count: int) -> str:
     return f"{count:,} {'queries' if scores.clusters is None else 'clusters'}"
 
 
-def _pair_scores(
-    comparison: Comparison, measure: str, system: str, baseline: str
-) -> tuple[MeasureScores, list[str]]:
-    """Return the scores of a system and the baseline on the queries where both have one, and these.
+def _scores_of(
+    comparison: Comparison, measure: str, *systems: str
+) -> tuple[MeasureScores, Sequence[str]]:
+    """Return the scores of some systems, NaN where they are undefined, and their queries.
 
-    They do not depend on other systems.
+    They do not depend on other systems, but with clusters: only queries that all have are in one.
     """
-    pair = (system, baseline)
-    results = {name: comparison.results[name] for name in pair}
-    aligned = align_scores(results, measure, comparison.settings.on)
+    results = {system: comparison.results[system] for system in systems}
+    aligned = align_checked(results, [measure], "any-judgements")
     [scores], query_ids = aligned.by_measure, aligned.query_ids
-    if comparison.clusters is not None:  # of the queries that all systems have
-        has_cluster = np.isin(query_ids, comparison.query_ids)
-        scores, query_ids = scores.select(has_cluster), comparison.query_ids
-        scores = scores._replace(clusters=hash_ids(comparison.clusters))
-    return scores.where_defined(), list(compress(query_ids, scores.is_defined))
-
-
-def _own_scores(comparison: Comparison, measure: str, system: str) -> MeasureScores:
-    """Return the scores of a system on all queries where it has one.
-
-    With clusters, these are queries that all systems have, whose clusters are known.
-    """
-    repeats = comparison.results[system]
-    if comparison.clusters is not None:
-        return scores_of_repeats(
-            system, repeats, measure, comparison.query_ids, comparison.clusters
-        )
-    shared = set.intersection(*(set(result.query_ids) for result in repeats))
-    query_ids = [query_id for query_id in repeats[0].query_ids if query_id in shared]
-    return scores_of_repeats(system, repeats, measure, query_ids)
+    if comparison.clusters is None:
+        return scores, query_ids
+    scores = scores.select(np.isin(query_ids, comparison.query_ids))
+    return scores._replace(clusters=hash_ids(comparison.clusters)), comparison.query_ids
 
 
 def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
@@ -901,8 +772,8 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     )
     if check.passed:
         return
-    first = "".join(f"Warning: {warning}\n" for warning in check.warnings)
+    warnings = [f"Warning: {warning}" for warning in check.warnings]
+    message = "\n".join([*warnings, check.reason, *lost_most_lines(check)])
     if check.outcome == "undecidable":
-        msg = f"{first}{check.reason}"
-        raise InputError(msg)
-    raise AssertionError("\n".join([f"{first}{check.reason}", *lost_most_lines(check)]))
+        raise InputError(message)
+    raise AssertionError(message)

@@ -13,12 +13,7 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.records import Difference, GateCheck, Outcome
 
-#: The heading of a gate by its outcome, and the word for a check.
-_HEADINGS: dict[Outcome, str] = {
-    "passed": "Gate passed",
-    "failed": "Gate failed",
-    "undecidable": "Gate not decidable",
-}
+#: The word for the outcome of a check, or of a gate.
 OUTCOME_WORDS: dict[Outcome, str] = {
     "passed": "passed",
     "failed": "failed",
@@ -36,7 +31,7 @@ def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
 
 def gate_heading(checks: Sequence[GateCheck]) -> str:
     """Return the outcome of several checks as a heading, such as "Gate failed"."""
-    return _HEADINGS[gate_outcome(checks)]
+    return f"Gate {OUTCOME_WORDS[gate_outcome(checks)]}"
 
 
 def lost_most_lines(check: GateCheck) -> list[str]:
@@ -53,18 +48,13 @@ def gate_reason(check: GateCheck, differences: Iterable[Difference]) -> str:
         check: the check.
         differences: the differences of the comparison.
     """
-    if check.outcome == "failed" and check.rule == "not worse":
-        for pair in differences:
-            if (
-                pair.verdict == "undecided"
-                and pair.measure == check.measure
-                and {pair.system, pair.against} == {check.system, check.against}
-            ):
-                sides = "two-sided" if pair.p == pair.p_corrected else "two-sided and corrected"
-                p = p_text(pair.p_corrected)
-                return (
-                    f"{check.reason}. The verdict is undecided because its test is {sides} (p {p})"
-                )
+    if check.outcome != "failed" or check.rule != "not worse":
+        return check.reason
+    for pair in differences:
+        if (pair.measure, pair.system, pair.verdict) == (check.measure, check.system, "undecided"):
+            sides = "two-sided" if pair.p == pair.p_corrected else "two-sided and corrected"
+            p = p_text(pair.p_corrected)
+            return f"{check.reason}. The verdict is undecided because its test is {sides} (p {p})"
     return check.reason
 
 

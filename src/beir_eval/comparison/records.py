@@ -316,8 +316,8 @@ class Difference(BaseModel):
         loss_not_excluded, gain_not_excluded: if fewer than 10 queries differ, the largest true loss
             and gain of the system that so many queries do not exclude, from 0, in the unit of the
             measure: by ``significance.equivalence.lower_bound``, each at alpha / 2 divided by the
-            number of comparisons, and not inside the interval. None if more queries differ, and for
-            measures without bounds.
+            number of comparisons, not inside the interval and not beyond the range of the measure.
+            None if more queries differ, and for measures without bounds.
         noise_to_undo: the smallest standard deviation of the mean score of a repeat with which a
             "better" or "worse" would not be significant; None for other verdicts, if p is over
             queries and repeats, and if both systems are deterministic.
