@@ -57,7 +57,7 @@ class CorpusOptions:
     def read(self, folder: Path, split: str | None) -> tuple[Dataset, SpanView | None]:
         """Return the data set, and the spans that it is judged by, if it is not by its qrels."""
         from beir_eval.datasets.dataset import load_dataset  # noqa: PLC0415
-        from beir_eval.integrations.retrieval.chunks import judged_by_spans  # noqa: PLC0415
+        from beir_eval.integrations.retrieval.evaluate_dataset import judged_by_spans  # noqa: PLC0415
 
         if self.spans is None:
             return load_dataset(folder, split), None

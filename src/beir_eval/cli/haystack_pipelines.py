@@ -80,7 +80,7 @@ def retriever_settings(
     names: Sequence[str], options: PipelineOptions, *, keep_stages: bool, returns_chunks: bool
 ) -> dict[str, dict[str, Any]]:
     """Return the settings of ``PipelineRetriever`` of each pipeline, from the options."""
-    from beir_eval.integrations.retrieval.chunks import CHUNK_FIELDS  # noqa: PLC0415
+    from beir_eval.integrations.retrieval.evaluate_dataset import CHUNK_FIELDS  # noqa: PLC0415
 
     inputs = _values_of_pipelines("--input", options.inputs or (), names)
     fields = _values_of_pipelines("--by", options.field or (), names)

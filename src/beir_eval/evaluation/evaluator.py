@@ -48,7 +48,7 @@ from beir_eval.evaluation.records import Provenance, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.suspicions.judgements import fractional_grades, suspicions_of_qrels
-from beir_eval.evaluation.suspicions.run import suspicions_of_run
+from beir_eval.evaluation.suspicions.rankings import suspicions_of_run
 from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 

@@ -194,6 +194,8 @@ class IdMatcher:
         """
         wanted = list(searchable_ids(wanted))
         self._wanted, self._is_quick = set(wanted), is_quick
+        lengths = set(map(len, wanted)) or {0}
+        self._shortest, self._longest = min(lengths), max(lengths)
         some = wanted[:_MOST_FOLDED] if is_quick else wanted
         self._by_fold = dict(zip(folded(some), some, strict=True))
         self._text = "\n".join(["", *wanted[:_MOST_TEXT], ""])
@@ -212,15 +214,14 @@ class IdMatcher:
         if not self._wanted:
             return
         listed = list(searchable_ids(listed))
-        shortest, longest = min(map(len, self._wanted)), max(map(len, self._wanted))
         num_cut = _MOST_CUT if self._is_quick else len(listed)
         for index, (text, fold) in enumerate(zip(listed, folded(listed), strict=True)):
             match = self._by_fold.get(fold) or self._by_rest.get(text)
             if match is None and index < num_cut:
-                if len(text) > shortest:  # never so if all ids have one length, as hashes have
+                if len(text) > self._shortest:  # never so if all ids have one length, as hashes have
                     rests = _rests(text, suffixes=self._is_quick)
                     match = next((rest for rest in rests if rest in self._wanted), None)
-                if match is None and self._is_quick and len(text) < longest:
+                if match is None and self._is_quick and len(text) < self._longest:
                     match = next(_lines_with(text, self._text), None)
             if match is not None:
                 yield match, text

@@ -13,13 +13,12 @@ from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import grades_look_like_scores, scores_look_like_grades
 from beir_eval.evaluation.suspicions.ids import nearly_equal_in_sample
-from beir_eval.evaluation.suspicions.rankings import (
+from beir_eval.evaluation.suspicions.rankings import suspicions_of_grades, suspicions_of_rankings
+from beir_eval.evaluation.suspicions.scores import (
     relative_ranks,
     relevant_last,
-    suspicions_of_grades,
+    suspicions_of_scores,
 )
-from beir_eval.evaluation.suspicions.run import suspicions_of_rankings
-from beir_eval.evaluation.suspicions.scores import suspicions_of_scores
 from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
 from beir_eval.inspection.ids import IdMatcher
 from beir_eval.measures import DEFAULT_MEASURES

@@ -1,6 +1,7 @@
-"""Signs of mistakes in rankings: those of other queries or of one, or not of the judged documents.
+"""Signs of mistakes in a run, of which ids and scores have modules of their own.
 
-Where judged documents are ranked also shows scores or grades that mean something else.
+In rankings: those of other queries or of one, or not of the judged documents. Where judged
+documents are ranked also shows scores or grades that mean something else.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
+from beir_eval.evaluation.suspicions.ids import rounded_ids, shifted_ids, spellings
 from beir_eval.evaluation.suspicions.judgements import SCALE, is_deep_pool
+from beir_eval.evaluation.suspicions.scores import (
+    mean_relative_ranks,
+    relative_ranks,
+    relevant_last,
+    suspicions_of_scores,
+)
 from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_LONG,
@@ -30,8 +38,8 @@ from beir_eval.evaluation.suspicions.suspicion import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
@@ -430,74 +438,12 @@ def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:
     return 2 * sum(count > 1 for count in queries_of.values()) <= len(queries_of)
 
 
-#: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last.
-_RANKED_LAST = 0.58
-#: The standard deviation of a random number between 0 and 1.
-_SPREAD_OF_RANDOM_RANK = 12**-0.5
 #: By how much the mean relative ranks of two grades must differ.
 _BEHIND = 0.1
 #: Of few grades without 0 the lowest may mean not relevant if at least this share of the judgements
 #: have it, and this share of the first ten documents is judged. Of 23 real runs on TREC's pools, it
 #: is .90 or more; where only the relevant documents are listed, .86 or less.
 _LOWEST_SHARE, _ALL_RELEVANT = 0.3, 0.88
-
-
-def relative_ranks(matrix: RelevanceMatrix) -> Floats:
-    """Return the mean relative rank of the relevant documents of each query, f8[Q].
-
-    0 is the first place and 1 the last; NaN without a relevant document, or with fewer than five
-    retrieved ones.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-    """
-    means = _mean_relative_ranks(matrix, matrix.cells.grade > 0)
-    is_long = matrix.num_retrieved >= LEAST_LONG
-    return np.where(is_long, means, np.nan)
-
-
-def _mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
-    """Return the mean relative rank of some cells of each query, f8[Q]; NaN for a query without.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-        mask: which cells, bool[C].
-    """
-    cells = matrix.cells.where(mask)
-    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
-    counts = np.bincount(cells.row, minlength=matrix.num_queries)
-    return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
-
-
-def relevant_last(
-    known_ranks: Floats, *, is_thorough: bool, has_scores: bool = True
-) -> Iterator[Suspicion]:
-    """Yield a suspicion if relevant documents tend to be the last of their rankings.
-
-    Args:
-        known_ranks: what ``relative_ranks`` returns.
-        is_thorough: whether the spread of few queries is taken as it is.
-        has_scores: whether scores rank; else ranks do, or the order of the documents.
-    """
-    known = known_ranks[~np.isnan(known_ranks)]
-    if len(known) < LEAST_QUERIES:
-        return
-    # Of few queries the spread may be small by chance; that of a random rank is known.
-    spread = max(float(known.std(ddof=1)), 0.0 if is_thorough else _SPREAD_OF_RANDOM_RANK)
-    mean, error = float(known.mean()), spread / len(known) ** 0.5
-    last, best = "have the lowest scores of their rankings", "higher scores are better"
-    if not has_scores:
-        last, best = "be the last of their rankings", "rank 1 is the best"
-    if mean > _RANKED_LAST and mean - 0.5 > STANDARD_ERRORS * error:
-        yield Suspicion(
-            code="relevant-ranked-last",
-            fact=(
-                f"relevant documents tend to {last}: their mean rank is at {mean:.0%} of the "
-                f"length of the ranking, and {best}"
-            ),
-            count=len(known),
-            total=len(known_ranks),
-        )
 
 
 def suspicions_of_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
@@ -547,7 +493,7 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
     distinct = np.unique(grades)
     if len(distinct) < SCALE:
         return
-    low, high = (_mean_relative_ranks(matrix, grades == distinct[at]) for at in (0, -1))
+    low, high = (mean_relative_ranks(matrix, grades == distinct[at]) for at in (0, -1))
     have_both = ~np.isnan(low) & ~np.isnan(high)
     if np.count_nonzero(have_both) < LEAST_QUERIES:
         return
@@ -565,3 +511,61 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
             count=len(behind),
             total=len(qrels),
         )
+
+
+def suspicions_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
+    qrels: Qrels,
+    matrix: RelevanceMatrix,
+    sample: RankingSample,
+    settings: EvaluationSettings,
+    *,
+    ids_match: bool,
+    search_ids: bool = True,
+) -> tuple[Suspicion, ...]:
+    """Return what looks like a mistake in a run.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
+        sample: rankings of the run.
+        settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
+        ids_match: whether nothing shows that the document ids are other ones; if something does,
+            only ids are looked at.
+        search_ids: whether ids are searched for other spellings; contents are not.
+    """
+    if not ids_match:
+        return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample)) if search_ids else ()
+    about_rankings = tuple(suspicions_of_rankings(qrels, matrix, sample, search_ids=search_ids))
+    if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
+        return about_rankings
+    about_scores: Iterable[Suspicion] = ()
+    if sample.scores is None and len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
+        about_scores = relevant_last(relative_ranks(matrix), is_thorough=False, has_scores=False)
+    elif sample.scores is not None and settings.order == "score":
+        about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
+    return (
+        *about_scores,
+        *suspicions_of_grades(qrels, matrix),
+        *(spellings(qrels, sample) if search_ids else ()),
+        *about_rankings,
+    )
+
+
+def suspicions_of_rankings(
+    qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample, *, search_ids: bool = True
+) -> Iterator[Suspicion]:
+    """Yield what looks like a mistake in the documents of rankings, whatever their scores.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
+        sample: rankings of a run.
+        search_ids: whether ids are searched for other spellings.
+    """
+    yield from judgements_as_run(qrels, sample)
+    if search_ids:
+        yield from rounded_ids(qrels, sample)
+        yield from shifted_ids(qrels, sample)
+    of_others = tuple(other_queries(qrels, sample))
+    yield from of_others or rankings_without_judged(qrels, matrix)
+    yield from same_ranking(qrels, sample)

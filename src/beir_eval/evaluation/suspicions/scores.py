@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.rankings import relevant_last
 from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_DIFFERENT,
     LEAST_LONG,
@@ -18,6 +17,7 @@ from beir_eval.evaluation.suspicions.suspicion import (
     LEAST_SHARE,
     MOST_EXAMPLES,
     MOST_RANKINGS,
+    STANDARD_ERRORS,
     TOP,
     Suspicion,
 )
@@ -25,8 +25,9 @@ from beir_eval.evaluation.suspicions.suspicion import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from beir_eval.core.arrays import Floats
+    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.core.ranking_sample import RankingSample, StatedRanks
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 #: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
 _LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
@@ -259,3 +260,67 @@ def _are_swapped(ranks: Floats, scores: Floats) -> bool:
     is_countdown = ranks[-1] in {0.0, 1.0} and bool((ranks[::-1] == counts + ranks[-1]).all())
     is_descending = bool((np.diff(ranks) <= 0).all()) and ranks[0] > ranks[-1]
     return is_count and is_descending and not is_countdown
+
+
+#: The mean relative rank of relevant documents, from 0 to 1, above which they are ranked last.
+_RANKED_LAST = 0.58
+#: The standard deviation of a random number between 0 and 1.
+_SPREAD_OF_RANDOM_RANK = 12**-0.5
+
+
+def relative_ranks(matrix: RelevanceMatrix) -> Floats:
+    """Return the mean relative rank of the relevant documents of each query, f8[Q].
+
+    0 is the first place and 1 the last; NaN without a relevant document, or with fewer than five
+    retrieved ones.
+
+    Args:
+        matrix: the relevance matrix of qrels and run.
+    """
+    means = mean_relative_ranks(matrix, matrix.cells.grade > 0)
+    is_long = matrix.num_retrieved >= LEAST_LONG
+    return np.where(is_long, means, np.nan)
+
+
+def mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
+    """Return the mean relative rank of some cells of each query, f8[Q]; NaN for a query without.
+
+    Args:
+        matrix: the relevance matrix of qrels and run.
+        mask: which cells, bool[C].
+    """
+    cells = matrix.cells.where(mask)
+    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
+    counts = np.bincount(cells.row, minlength=matrix.num_queries)
+    return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
+
+
+def relevant_last(
+    known_ranks: Floats, *, is_thorough: bool, has_scores: bool = True
+) -> Iterator[Suspicion]:
+    """Yield a suspicion if relevant documents tend to be the last of their rankings.
+
+    Args:
+        known_ranks: what ``relative_ranks`` returns.
+        is_thorough: whether the spread of few queries is taken as it is.
+        has_scores: whether scores rank; else ranks do, or the order of the documents.
+    """
+    known = known_ranks[~np.isnan(known_ranks)]
+    if len(known) < LEAST_QUERIES:
+        return
+    # Of few queries the spread may be small by chance; that of a random rank is known.
+    spread = max(float(known.std(ddof=1)), 0.0 if is_thorough else _SPREAD_OF_RANDOM_RANK)
+    mean, error = float(known.mean()), spread / len(known) ** 0.5
+    last, best = "have the lowest scores of their rankings", "higher scores are better"
+    if not has_scores:
+        last, best = "be the last of their rankings", "rank 1 is the best"
+    if mean > _RANKED_LAST and mean - 0.5 > STANDARD_ERRORS * error:
+        yield Suspicion(
+            code="relevant-ranked-last",
+            fact=(
+                f"relevant documents tend to {last}: their mean rank is at {mean:.0%} of the "
+                f"length of the ranking, and {best}"
+            ),
+            count=len(known),
+            total=len(known_ranks),
+        )

@@ -13,9 +13,13 @@ from beir_eval.errors import SettingError
 from beir_eval.evaluation.answers import answer_scores, read_gold_answers
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.integrations.haystack.retriever import PipelineRetriever
-from beir_eval.integrations.retrieval.chunks import CHUNK_FIELDS, judged_by_spans
 from beir_eval.integrations.retrieval.documents import AUTO
-from beir_eval.integrations.retrieval.evaluate_dataset import dataset_first, evaluate_dataset
+from beir_eval.integrations.retrieval.evaluate_dataset import (
+    CHUNK_FIELDS,
+    dataset_first,
+    evaluate_dataset,
+    judged_by_spans,
+)
 from beir_eval.integrations.retrieval.run_queries import DEFAULT_CHECKED
 
 if TYPE_CHECKING:

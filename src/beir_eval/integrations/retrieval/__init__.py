@@ -3,8 +3,7 @@
 Inside: ``evaluate_retriever`` (any function), ``run_queries`` (all queries of a data set become a
 ``Run``: concurrency, time limits, retries, failures), ``journal`` (resumes an interrupted run),
 ``origin`` (what made the answers of a journal), ``documents`` (names of documents, and rankings of
-them), ``evaluate_dataset`` (retrieves and evaluates), ``chunks`` (the same on judged spans of
-text).
+them), ``evaluate_dataset`` (retrieves and evaluates, also on judged spans of text).
 
 Public: ``evaluate_retriever``.
 """

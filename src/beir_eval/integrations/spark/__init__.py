@@ -4,10 +4,10 @@
 ``summarise(scores)`` runs its job and returns the ``EvaluationResult``. Classic sessions and Spark
 Connect both work.
 
-Inside: ``evaluate``; ``inputs`` (checks of columns and types on the driver); ``distribution`` (how
-the rows of a query come together in one Python worker); ``worker`` (what runs there, and how
-its errors get to the driver; it imports no Spark); ``score_table`` (the rows that workers return);
-``summarise`` (``check`` and ``summarise``).
+Inside: ``evaluate`` (what is public); ``inputs`` (checks of columns and types on the driver);
+``distribution`` (how the rows of a query come together in one Python worker); ``worker`` (what runs
+there, and how its errors get to the driver; it imports no Spark); ``score_table`` (the rows that
+workers return).
 
 Public: ``evaluate``, ``check``, ``summarise``. They need the extra ``spark``, and each Python
 worker needs this package too.
@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.integrations.spark.evaluate import evaluate
-    from beir_eval.integrations.spark.summarise import check, summarise
+    from beir_eval.integrations.spark.evaluate import check, evaluate, summarise
 
 __all__ = ["check", "evaluate", "summarise"]
 
 lazy_exports(
     __name__,
     {
-        "check": "beir_eval.integrations.spark.summarise",
+        "check": "beir_eval.integrations.spark.evaluate",
         "evaluate": "beir_eval.integrations.spark.evaluate",
-        "summarise": "beir_eval.integrations.spark.summarise",
+        "summarise": "beir_eval.integrations.spark.evaluate",
     },
 )
