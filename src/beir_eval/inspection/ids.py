@@ -218,7 +218,7 @@ class IdMatcher:
         for index, (text, fold) in enumerate(zip(listed, folded(listed), strict=True)):
             match = self._by_fold.get(fold) or self._by_rest.get(text)
             if match is None and index < num_cut:
-                if len(text) > self._shortest:  # never so if all ids have one length, as hashes have
+                if len(text) > self._shortest:  # never so if all have one length, as hashes
                     rests = _rests(text, suffixes=self._is_quick)
                     match = next((rest for rest in rests if rest in self._wanted), None)
                 if match is None and self._is_quick and len(text) < self._longest:
