@@ -16,7 +16,7 @@ settings.register_profile(
 )
 # For `make test-slow`, which looks for rarer cases, and for CI, which runs each property once.
 settings.register_profile("many", settings.get_profile("default"), max_examples=150)
-settings.register_profile("ci", settings.get_profile("default"), max_examples=75)
+settings.register_profile("ci", settings.get_profile("default"), max_examples=50)
 # For tests of mutants, recipes and other versions, which need a failing example, not the smallest.
 settings.register_profile(
     "few",

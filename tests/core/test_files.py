@@ -258,8 +258,6 @@ class Thing(Saved):
         ("[]", "layout 2 was expected, found a list; compare again"),
         ('{"schema_version": 1}', "layout 2 was expected, found schema_version 1"),
         ('{"schema_version": 2, "sizes": ["x"]}', r"sizes\.0: "),
-        ('{"schema_version": 2, "sizes": [1, NaN]}', r"sizes\.1: nan is not a finite number"),
-        ('{"schema_version": 2, "sizes": [1], "names": {"a": Infinity}}', r"names\.a: inf"),
         ('{"schema_version": 2, "sizes": [13]}', "sizes: 13 is not a size"),
         (
             '{"schema_version": 2, "sizes": ["a", "b", "c", "d", "e", "f", "g", "h"]}',
