@@ -36,7 +36,8 @@ NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_v
 # What the version of Python, numpy or another package can change.
 VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation or costs)
 # A process for each processor, with one thread each; the tests of one file share what they set up.
-PARALLEL := --numprocesses logical --dist loadfile
+# A test that hangs prints where, after five minutes.
+PARALLEL := --numprocesses logical --dist loadfile -o faulthandler_timeout=300
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1
 # Of the tests that `make test-all` ran before, other versions run those that took fewer seconds.
 QUICKER_THAN := 0.1
@@ -115,9 +116,8 @@ test-slow: $(VENV)/.cookbook
 test-all: $(VENV)/.cookbook
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=ci $(BIN)/python -m pytest $(PARALLEL) --durations 20 -m "not costs"
 
-# With as many threads as the machine has, unlike the others.
 test-lowest: $(LOWEST)/.test
-	BEIR_EVAL_HYPOTHESIS=few BEIR_EVAL_QUICKER_THAN=$(QUICKER_THAN) $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) tests
+	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few BEIR_EVAL_QUICKER_THAN=$(QUICKER_THAN) $(LOWEST)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) tests
 
 test-python: $(OTHER)/.test
 	$(ONE_THREAD) BEIR_EVAL_HYPOTHESIS=few BEIR_EVAL_QUICKER_THAN=$(QUICKER_THAN) $(OTHER)/bin/python -m pytest $(PARALLEL) -m "($(VERSIONS)) and not hypothesis" $(NOT_LOWEST:%=--ignore %) $(CORE_TESTS)
