@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval.core.column_names import StatedColumns, columns_of_role
+from beir_eval.core.column_names import StatedColumns, choose_column, columns_of_role
 from beir_eval.errors import InputError, SettingError
 
 
@@ -13,6 +13,17 @@ def test_the_other_names_count_only_where_there_is_no_usual_one():
 
 def test_the_row_number_of_pyterrier_is_no_document_id():
     assert columns_of_role(["qid", "docid", "docno"], "doc_id") == ["docno"]
+
+
+def test_a_table_whose_columns_are_named_by_values_has_no_header():
+    with pytest.raises(InputError, match=r"the run has no header: .* named 'q1', 'd1', '2\.5'"):
+        choose_column(["q1", "d1", "2.5"], "query_id", None, InputError, "the run")
+
+
+@pytest.mark.parametrize("where", [["tag"], ["=bm25"], ["tag=a", "tag=b"]])
+def test_rows_that_count_are_stated_as_pairs_each_column_once(where):
+    with pytest.raises(SettingError, match="must be COLUMN=VALUE, each column once"):
+        StatedColumns.parse(None, where)
 
 
 @pytest.mark.parametrize("text", ["doc_id", "doc_id=", "doc_id=a,doc_id=b", ""])

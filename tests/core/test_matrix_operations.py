@@ -13,7 +13,7 @@ from beir_eval import Qrels, Run
 from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.relevance_matrix import TopDocuments
-from beir_eval.errors import InputError, QrelsError, ResultError, RunError
+from beir_eval.errors import InputError, QrelsError, ResultError, RunError, SettingError
 
 QRELS = {"q1": {"a": 2, "b": 0, "c": -1}, "q2": {"a": 1}, "q3": {"d": 1}}
 RUN = {
@@ -155,6 +155,12 @@ def test_ranks_of_characters_and_of_documents_are_not_related():
     run = Run.from_source(_Characters())
     with pytest.raises(RunError, match="of documents and the run ranks characters"):
         relate(Qrels({"q1": {"a": 2}}), run, EvaluationSettings())
+
+
+def test_a_share_of_overlap_is_above_0_and_at_most_1():
+    for overlap in (0, 1.5, "half"):
+        with pytest.raises(SettingError, match="overlap is a share above 0 and at most 1"):
+            EvaluationSettings(ranks="chunks", overlap=overlap)
 
 
 def test_a_source_names_the_entries_of_its_top():

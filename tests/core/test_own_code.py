@@ -8,12 +8,14 @@ import json
 import sys
 import types
 import uuid
+from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from pydantic import BaseModel, PrivateAttr
 
 from beir_eval import Qrels
 from beir_eval.core.own_code import code_of, objects_in, text_of
@@ -109,6 +111,16 @@ def function_of(text, **variables):
     return eval(f"lambda {', '.join(variables)}: lambda: {text}")(**variables)  # noqa: S307 - a test
 
 
+class Private(BaseModel):
+    """Holds a setting in a private attribute."""
+
+    _setting: int = PrivateAttr()
+
+    def __init__(self, setting):
+        super().__init__()
+        self._setting = setting
+
+
 class Serialised:
     """States its settings as a component of Haystack does."""
 
@@ -136,11 +148,20 @@ class Serialised:
         (functools.partial(print, 1), functools.partial(print, 2)),
         (SimpleNamespace(f=function_of("1")), SimpleNamespace(f=function_of("2"))),
         (Serialised(Path("a")), Serialised(Path("b"))),
+        (Path, Fraction),
+        (Private(1), Private(2)),
     ],
 )
 def test_texts_differ_by_what_values_hold(first, second):
     assert text_of(first) == text_of(copy.copy(first)) != text_of(second)
     assert " at 0x" not in text_of(first)
+
+
+class Index:
+    """Holds an attribute for each of many documents."""
+
+    def __init__(self, length):
+        vars(self).update({f"document {number}": length for number in range(1_001)})
 
 
 class Model:
@@ -163,10 +184,14 @@ class Model:
         ({str(uuid.uuid4()): 1}, {}),
         (dict.fromkeys(range(1_001), 1), dict.fromkeys(range(1_001), 2)),
         ([1] * 1_001, [2] * 1_001),
+        (Index(1), Index(2)),
         (function_of("seen", seen=[]), function_of("seen", seen=[1])),
         (SimpleNamespace(model=Model("new")), SimpleNamespace(model=Model("used"))),
     ],
-    ids=["order", "sets", "secrets", "random ids", "traces", "dict", "list", "caches", "model"],
+    ids=[
+        *("order", "sets", "secrets", "random ids", "traces", "dict", "list", "attributes"),
+        *("caches", "model"),
+    ],
 )
 def test_texts_leave_out_secrets_random_ids_indexes_caches_and_models(first, second):
     assert text_of(first) == text_of(second)

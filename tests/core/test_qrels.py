@@ -23,6 +23,13 @@ def test_every_judgement_is_kept_exactly_and_the_best_grade_comes_first(judgemen
         assert list(judged.values()) == sorted(judged.values(), reverse=True)
 
 
+def test_the_hash_of_a_text_does_not_depend_on_the_ids_beside_it():
+    text = "a line\n" * 50  # longer than the ids that are hashed together
+    alone = Qrels({"q": {text: 1}}).query_hashes.tolist()
+    assert Qrels({"q": {text: 1}, "r": {"short\nid": 1}}).query_hashes.tolist()[:1] == alone
+    assert Qrels({"q": {f"{text}.": 1}}).query_hashes.tolist() != alone
+
+
 @given(some_qrels(), st.randoms(use_true_random=False))
 def test_columns_in_any_order_are_the_same_judgements(judgements, rng):
     rows = [

@@ -318,3 +318,13 @@ def test_the_fingerprint_depends_only_on_the_content():
     assert Run.from_rankings({"q": ["a", "b"]}).fingerprint() != run.fingerprint()
     # Without the empty ranking of r.
     assert run.fingerprint() != Run({"q": {"a": 1.0, "b": 2.0}}).fingerprint()
+
+
+def test_an_interrupt_while_a_frame_is_read_stays_one():
+    class Slow:
+        @property
+        def index(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Run.from_dataframe(Slow())

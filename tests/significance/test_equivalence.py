@@ -234,6 +234,9 @@ def test_clusters_of_one_query_each_are_tested_as_queries_are():
         clustered = margin_tests(differences, weights=np.ones(40), **options)
         assert clustered.p_worse == pytest.approx(alone.p_worse)
         assert clustered.p_better == pytest.approx(alone.p_better)
+        pair = non_inferiority(differences[0], **options)
+        clusters = non_inferiority(differences[0], weights=np.ones(40), **options)
+        assert clusters.low == pytest.approx(pair.low)
 
 
 def test_clusters_of_unequal_sizes_need_a_larger_margin():

@@ -394,12 +394,7 @@ class _Rules(NamedTuple):
 
     def _test(self, scores: MeasureScores) -> tuple[Tests, Difference]:
         """Return the tests of a pair, and its difference at a level of alpha on each side."""
-        settings = replace(
-            self.settings,
-            alpha=2 * self.alpha,
-            correction="none",
-            interval="test",
-        )
+        settings = replace(self.settings, alpha=2 * self.alpha, correction="none", interval="test")
         [tests] = tests_of([scores], _PAIR, settings)
         [difference] = with_verdicts(
             tests,

@@ -59,24 +59,6 @@ def to_columns(  # noqa: PLR0913 - what is read, and what messages say
     return pl.DataFrame(columns)
 
 
-def names_of_columns(
-    frame: object,
-    *,
-    number_role: str,
-    names: Mapping[str, str | None],
-    error_class: type[InputError],
-    label: str,
-) -> dict[str, str]:
-    """Return {role: name} of the columns that ``to_columns`` reads, with the same arguments.
-
-    Raises:
-        InputError: (of class ``error_class``) the frame cannot be read, or a column is missing, not
-            recognised or one of several that match.
-    """
-    table = _read_frame(frame, error_class, label)
-    return _names_of(table.columns, number_role, names, error_class, label)
-
-
 def _names_of(
     available: Sequence[str],
     number_role: str,

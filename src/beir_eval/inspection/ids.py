@@ -92,7 +92,7 @@ def _without_separators(text: str) -> str:
     return _UUID.sub(lambda uuid: uuid[0].replace("-", ""), text)
 
 
-_without_scheme = _remover(r"^(?i:https?://)(?=.)|(?<=.)/+$")
+_without_scheme_and_slash = _remover(r"^(?i:https?://)(?=.)|(?<=.)/+$")
 
 _QUOTES = "\"'`\u201c\u201d\u2018\u2019"
 _WRITE_ALIKE = "change the ids of one of the two"
@@ -122,7 +122,7 @@ KINDS: Mapping[str, Kind] = {
     "address": Kind(
         "http or https, percent signs or a slash at the end",
         _WRITE_ALIKE,
-        lambda text: _without_scheme(unquote(text)),
+        lambda text: _without_scheme_and_slash(unquote(text)),
         ("/", "%"),
     ),
     "zero padding": Kind(
@@ -201,7 +201,10 @@ class IdMatcher:
         self._text = "\n".join(["", *wanted[:_MOST_TEXT], ""])
         self._by_rest = {
             rest: text
-            for text in sorted(() if is_quick else wanted, key=len, reverse=True)
+            # Of several ids with one rest, the shortest is kept.
+            for text in sorted(
+                () if is_quick else wanted, key=lambda text: (len(text), text), reverse=True
+            )
             for rest in _rests(text, suffixes=False)
         }
 

@@ -40,8 +40,11 @@ from recorded.values import DATA_SETS
 MEASURES = ("nDCG@10", "MAP@100", "MRR@10", "Recall@100")
 #: What a record is about, and what is recorded of it as it is, in the order of the line.
 WHO = ("measure", "dataset", "label", "checkpoint", "system", "against")
-SHOWN = ("mean", "difference", "low", "high", "p", "p_corrected", "verdict", "outcome")
-#: Longer dicts hold records; longer lists are recorded by a hash.
+SHOWN = (
+    *("mean", "difference", "low", "high", "p", "p_corrected", "verdict", "outcome"),
+    *("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high"),
+)
+#: Longer dicts hold records; lists of more characters are recorded by a hash.
 LONGEST, LONGEST_TEXT = 12, 100
 #: Recorded by their count, sum and extremes: their last bits depend on the processor.
 DRAWN = ("resampled",)
@@ -124,10 +127,10 @@ def _comparisons(data):
         "benchmark-hierarchical": partial(
             compare_benchmark, benchmark, baseline="first", hierarchical=True
         ),
-        "gate": lambda: check_gate(compare(five, baseline="bm25"), MEASURES),
-        "gate-non-inferior": lambda: check_gate(
-            compare(five, baseline="bm25"), MEASURES, non_inferior=True
-        ),
+        "gate": lambda: {"checks": check_gate(compare(five, baseline="bm25"), MEASURES)},
+        "gate-non-inferior": lambda: {
+            "checks": check_gate(compare(five, baseline="bm25"), MEASURES, non_inferior=True)
+        },
     }
     for test in ("sign_flip", "t"):
         for correction in ("holm", "bonferroni", "max-t", "none"):
@@ -237,7 +240,7 @@ def _holds_records(value):
 
 def _text(value):
     """Return a number, or a few of them; of many only a hash."""
-    text = json.dumps(value)
+    text = json.dumps(value, separators=(",", ":"))
     return text if len(text) < LONGEST_TEXT else digest_of(json.dumps(_rounded(value)))
 
 
@@ -248,33 +251,34 @@ def _extent(values):
 
 
 def _rounded(value):
-    """Return a value with its numbers to 9 decimals, power to 4: last bits depend on the processor.
-
-    Power is computed in single precision.
-    """
+    """Return a value with its numbers to 9 decimals: last bits depend on the processor."""
     if isinstance(value, list):
         return [_rounded(item) for item in value]
     if isinstance(value, dict):
-        return {
-            name: float(f"{item:.4g}")
-            if name.startswith(("detectable", "queries_")) and isinstance(item, float)
-            else _rounded(item)
-            for name, item in value.items()
-        }
+        return {name: _rounded(item) for name, item in value.items()}
     return round(value, 9) + 0.0 if isinstance(value, float) else value
 
 
 def same(first, second):
-    """Return whether two lines agree: the same text, and numbers to 12 digits.
+    """Return whether two lines agree: the same text, numbers to 12 digits, power to 6.
 
-    Sums over queries are matrix products, whose last bits depend on the processor.
+    Sums over queries are matrix products, whose last bits depend on the processor; those of power
+    are of single precision.
     """
-    parts, others = re.split(r"([ =,\[\]]+)", first), re.split(r"([ =,\[\]]+)", second)
-    return len(parts) == len(others) and all(map(_close, parts, others))
+    fields, others = first.split(" "), second.split(" ")
+    return len(fields) == len(others) and all(map(_same_field, fields, others))
 
 
-def _close(first, second):
+def _same_field(first, second):
+    parts, others = (re.split(r"([=,\[\]])", field) for field in (first, second))
+    tolerance = 1e-6 if parts[0].startswith("detectable") else 1e-12
+    return len(parts) == len(others) and all(
+        _close(part, other, tolerance) for part, other in zip(parts, others, strict=True)
+    )
+
+
+def _close(first, second, tolerance):
     try:
-        return math.isclose(float(first), float(second), rel_tol=1e-12, abs_tol=1e-15)
+        return math.isclose(float(first), float(second), rel_tol=tolerance, abs_tol=1e-15)
     except ValueError:
         return first == second

@@ -151,34 +151,6 @@ def rows_with_ranks(
                     yield str(query), str(record[ranks[0]]), float(score)
 
 
-def jsonl_rows(
-    content: FileContent, rows: RowFilter
-) -> tuple[list[str], list[str | None], list[float | None]]:
-    """Return query, document and score of the rows of some lines of a file of format "jsonl".
-
-    A query with an empty ranking has one row, without a document. Scores are None if there are
-    none.
-
-    Args:
-        content: the lines.
-        rows: keeps the values of this and further lines that tell systems apart.
-
-    Raises:
-        FileFormatError: a line is not JSON, or has another shape.
-        InputError: the rows are those of several systems.
-    """
-    queries: list[str] = []
-    docs: list[str | None] = []
-    scores: list[float | None] = []
-    for line, query, documents in _jsonl_rankings(content, NO_COLUMNS, rows):
-        query_id = _read_id(content, line, query)
-        pairs: Sequence[tuple[str | None, float | None]] = documents or [(None, None)]
-        queries += [query_id] * len(pairs)
-        docs += [doc for doc, _ in pairs]
-        scores += [None if score is None else float(score) for _, score in pairs]
-    return queries, docs, scores
-
-
 def read_json_qrels(content: FileContent) -> Qrels:
     """Return the qrels of a file of format "json": ``{query_id: {doc_id: grade}}``.
 
@@ -384,14 +356,12 @@ def _refuse_shape(content: FileContent, parsed: object, problem: str) -> NoRetur
 # Files with an object on each line, or an array of them
 
 
-def _jsonl_rankings(
-    content: FileContent, columns: StatedColumns, rows: RowFilter | None = None
-) -> Iterator[_Ranking]:
+def _jsonl_rankings(content: FileContent, columns: StatedColumns) -> Iterator[_Ranking]:
     """Yield the documents of each line: all those of a query, or a single one.
 
     With a stated key of documents or scores, a line has a single one.
     """
-    for line, record in _read_records(content, columns, rows):
+    for line, record in _read_records(content, columns):
         yield _ranking_of(content, line, record, columns)
 
 
@@ -509,14 +479,13 @@ def _relevant_documents(
 
 
 def _read_records(
-    content: FileContent, columns: StatedColumns, rows: RowFilter | None = None
+    content: FileContent, columns: StatedColumns
 ) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """Yield (1-based line number, object) of every line that counts, or (None, entry of an array).
 
     Args:
         content: the file.
         columns: what is stated about its columns.
-        rows: which records count; None: those of the columns.
 
     Raises:
         FileFormatError: a line is no JSON object.
@@ -533,6 +502,7 @@ def _read_records(
         if kind_of_json(parsed)[0]:
             _refuse_shape(content, parsed, "")
         records = ((None, entry) for entry in parsed)
+    rows: RowFilter | None = None
     for line, record in records:
         if isinstance(record, _RepeatedKeys):
             problem = "a key is listed twice in the record"
@@ -540,7 +510,7 @@ def _read_records(
         if not isinstance(record, dict):
             problem = f"expected one object a line, found {_json_type(record)}"
             raise FileFormatError(content.path, problem, line=line)
-        rows = columns.rows_of(record) if rows is None else rows
+        rows = rows or columns.rows_of(record)
         if rows.keeps(record):
             yield line, record
     if rows is not None:

@@ -193,7 +193,7 @@ def judgements_from_documents(
     """
     for query_id, documents in zip(query_ids, truth, strict=True):
         check_documents(query_id, documents, "ground-truth")
-    all_names, have_grades = _names_and_grades(query_ids, truth, names)
+    all_names, have_scores = _read_truth(query_ids, truth, names)
     grades_of_query: dict[str, dict[str, float]] = {}
     unnamed: dict[str, int] = {}
     begin = 0
@@ -208,13 +208,13 @@ def judgements_from_documents(
         known = cast("list[str]", document_names)
         grades_of_query[query_id] = (
             highest_grades(known, grades_of(query_id, documents))
-            if have_grades
+            if have_scores
             else dict.fromkeys(known, 1.0)
         )
     return Judgements(grades_of_query, unnamed)
 
 
-def _names_and_grades(
+def _read_truth(
     query_ids: Sequence[str], truth: Sequence[Sequence[Any]], names: DocumentNames
 ) -> tuple[list[str | None], bool]:
     """Return the name of each ground-truth document, and whether some document has a score.

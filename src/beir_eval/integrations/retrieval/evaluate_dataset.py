@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from beir_eval.measures import MeasureLike
     from beir_eval.spans import SpanView
 
+#: The fields that name a chunk: its document and its text. Offsets in metadata are not among them,
+#: since cleaners and second splitters leave wrong ones; a text is looked for in its document.
+CHUNK_FIELDS = (f"meta.{BEIR_DOC_ID}", "content")
+
 
 def dataset_first(dataset: Any, retriever: Any) -> tuple[Any, Any]:
     """Return a data set and what is run on it, whichever of the two comes first in a call.
@@ -158,11 +162,6 @@ def first_queries(data: Dataset, limit: int | None, label: str) -> dict[str, str
         msg = f"{data.name}: no judged query has a text, so there is nothing to ask {label}"
         raise InputError(msg)
     return queries
-
-
-#: The fields that name a chunk: its document and its text. Offsets in metadata are not among them,
-#: since cleaners and second splitters leave wrong ones; a text is looked for in its document.
-CHUNK_FIELDS = (f"meta.{BEIR_DOC_ID}", "content")
 
 
 def judged_by_spans(
