@@ -242,7 +242,7 @@ def test_the_sample_of_rankings_is_that_of_the_run_in_memory(tmp_path, small_par
     assert assert_as_in_memory(qrels, path).counted.unmatched_ids.run_ids
     same = [(query, f"d{rank}", 9.0 - rank) for query in QRELS for rank in range(20)]
     path = write(tmp_path / "run", ordered(same, "shuffled"), "trec")
-    assert assert_as_in_memory(QRELS, path).counted.suspicions
+    assert assert_as_in_memory(QRELS, path).counted.findings
 
 
 @pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")

@@ -6,12 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 
 import beir_eval
 from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
-from beir_eval.evaluation import Suspicion
-from beir_eval.inspection.texts import _rows, remedy_of
+from beir_eval.inspection.texts import LEVELS, _rows, texts_of
 
 EVALUATE = """
 from beir_eval import evaluate
@@ -22,28 +20,25 @@ assert evaluate(qrels, run, "MRR").warnings() == []
 assert texts._rows.cache_info().currsize == 0
 constant = {query: dict.fromkeys(ranking, 1.0) for query, ranking in run.items()}
 [warning] = evaluate(qrels, constant, "MRR").warnings()
-assert warning.endswith(texts.remedy_of("constant-scores").removesuffix("."))
+assert warning.endswith(texts.texts_of("constant-scores")["remedy"].removesuffix("."))
 """
 
 
 def test_the_file_has_the_codes_of_the_package_and_no_other():
     source = "".join(path.read_text() for path in Path(beir_eval.__file__).parents[1].rglob("*.py"))
-    assert set(_rows()) == set(re.findall(r'(?:code=|from_code\(\s*)"([a-z-]+)"', source))
+    assert set(_rows()) == set(re.findall(r'from_code\(\s*"([a-z-]+)"', source))
 
 
 @pytest.mark.parametrize("code", _rows())
-def test_every_remedy_is_a_sentence(code):
-    assert remedy_of(code)[0].isupper()
-    assert remedy_of(code).endswith(".")
-
-
-def test_a_code_without_texts_is_refused():
-    with pytest.raises(ValidationError, match="no finding has the code 'same-rankings'"):
-        Suspicion(code="same-rankings", fact="all are alike", count=1)
+def test_every_finding_has_a_level_and_a_sentence_as_remedy(code):
+    texts = texts_of(code)
+    assert texts["level"] in LEVELS
+    assert texts["remedy"][0].isupper()
+    assert texts["remedy"].endswith(".")
 
 
 def test_judgements_by_subtopic_have_the_remedy_of_the_reader():
-    assert remedy_of("judgements-by-subtopic") == f"{BY_ITERATION_REMEDY}."
+    assert texts_of("judgements-by-subtopic")["remedy"] == f"{BY_ITERATION_REMEDY}."
 
 
 def test_an_evaluation_without_a_finding_does_not_read_the_file():

@@ -11,9 +11,9 @@ import pytest
 from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, read_qrels, validate
 from beir_eval.datasets import demo
 from beir_eval.errors import FileFormatError, RunError, SettingError
-from beir_eval.inspection.ids import IdMatcher
+from beir_eval.inspection.document_ids import check_spellings
+from beir_eval.inspection.spellings import IdMatcher
 from beir_eval.validation import FINDING_CODES
-from beir_eval.validation.ids import check_spellings
 from time_limit import time_limit
 
 QUERIES = [f"q{number}" for number in range(8)]
@@ -368,7 +368,7 @@ def test_equal_texts_limit_what_any_system_can_reach():
     ]
     # Of a, b and c the best ranking is y, x: Recall@1 0, 1, 1/2, and reciprocal ranks 1/2, 1, 1.
     # d can have 1 of both, e has nothing relevant.
-    assert f"Recall@1 {(1.5 + 1) / 5:.4f} and MRR {(2.5 + 1) / 5:.4f}" in finding.sentence
+    assert f"Recall@1 {(1.5 + 1) / 5:.4f} and MRR {(2.5 + 1) / 5:.4f}" in finding.fact
     assert finding.count == 5
 
 
@@ -380,7 +380,7 @@ def test_the_bound_for_many_equal_texts_holds_for_every_ranking():
         if finding.code == "equal-texts-judged-differently"
     ]
     highest = sum(1 / rank for rank in range(1, 13)) / 12
-    assert f"Recall@1 {1 / 12:.4f} and MRR {highest:.4f}" in finding.sentence
+    assert f"Recall@1 {1 / 12:.4f} and MRR {highest:.4f}" in finding.fact
 
 
 def findings_of(arguments, code):
@@ -414,7 +414,7 @@ def test_a_finding_is_reported_with_level_count_and_remedy(code):
     assert (finding.level, finding.remedy) == (row.level, row.remedy)
     assert finding.count == CASES[code][2]
     assert finding.total is None or finding.count <= finding.total
-    assert finding.sentence
+    assert finding.fact
     assert len(finding.examples) <= 3
 
 
@@ -451,7 +451,7 @@ def test_ids_that_nearly_match_name_the_difference_and_both_ids(change, differen
         query: respelled(RUN, change)[query] if query < "q3" else RUN[query] for query in RUN
     }
     [finding] = findings_of((QRELS, changed), "ids-nearly-match")
-    assert f"differ in {difference}" in finding.sentence
+    assert f"differ in {difference}" in finding.fact
     assert finding.count == 6
     assert finding.examples[0] == f"'q0-a' and {change('q0-a')!r}"
 
@@ -485,7 +485,7 @@ def test_a_prefix_of_some_ids_is_reported(change, prefix, has_qrels_prefix):
     qrels, run = (some, plain) if has_qrels_prefix else (plain, some)
     [finding] = findings_of((qrels, run), "ids-nearly-match")
     for words in ("5 document ids", f"prefix {prefix}"):
-        assert words in finding.sentence
+        assert words in finding.fact
     corpus = {doc_id: "text" for ranking in run.values() for doc_id in ranking}
     [finding] = findings_of((qrels, {"corpus": corpus}), "ids-nearly-match")
     assert (finding.subject, finding.count) == ("corpus", 5)
@@ -497,8 +497,8 @@ def test_a_prefix_of_most_query_ids_is_reported():
     texts = {names[query]: text for query, text in TEXTS.items()}
     for arguments in ((QRELS, run), (QRELS, {"queries": texts})):
         [finding] = findings_of(arguments, "ids-nearly-match")
-        assert "6 query ids" in finding.sentence
-        assert "differ in the prefix 'topic-' only" in finding.sentence
+        assert "6 query ids" in finding.fact
+        assert "differ in the prefix 'topic-' only" in finding.fact
 
 
 @pytest.mark.parametrize(
@@ -513,18 +513,18 @@ def test_a_prefix_of_most_query_ids_is_reported():
 def test_ids_that_end_alike_may_be_different_documents(pairs):
     wanted, listed = zip(*pairs, strict=True)
     matches = IdMatcher(wanted).pairs(listed)
-    assert list(check_spellings("run", "document", "the run", matches)) == []
+    assert list(check_spellings("document", "the run", matches)) == []
 
 
 def test_two_pairs_that_differ_in_case_may_be_four_documents():
     pairs = [("a", "A"), ("b", "B")]
-    assert list(check_spellings("run", "document", "the run", pairs)) == []
-    assert len(list(check_spellings("run", "document", "the run", [*pairs, ("c", "C")]))) == 1
+    assert list(check_spellings("document", "the run", pairs)) == []
+    assert len(list(check_spellings("document", "the run", [*pairs, ("c", "C")]))) == 1
 
 
 def test_white_space_with_zeros_is_no_prefix():
-    [finding] = check_spellings("run", "document", "the run", [("1", " 01")])
-    assert "differ in white space, case, zeros or encoding only" in finding.sentence
+    [finding] = check_spellings("document", "the run", [("1", " 01")])
+    assert "differ in white space, case, zeros or encoding only" in finding.fact
 
 
 @pytest.mark.parametrize(
@@ -537,10 +537,10 @@ def test_white_space_with_zeros_is_no_prefix():
 )
 def test_ids_of_which_none_matches_have_the_likely_reason(change, reason):
     [finding] = findings_of((QRELS, respelled(RUN, change)), "document-ids-do-not-match")
-    assert reason in finding.sentence
+    assert reason in finding.fact
     corpus = {change(doc_id): text for doc_id, text in CORPUS.items()}
     [finding] = findings_of((QRELS, {"corpus": corpus}), "document-ids-do-not-match")
-    assert reason in finding.sentence
+    assert reason in finding.fact
     assert finding.subject == "corpus"
     queries = {change(query): text for query, text in TEXTS.items()}
     [finding] = findings_of((QRELS, {"queries": queries}), "query-ids-do-not-match")
@@ -743,7 +743,7 @@ def test_a_folder_is_checked_with_what_it_has_and_says_what_is_missing(missing, 
     validation = validate(name, measures=MEASURES)
     roles = [role for role in ("qrels", "queries", "corpus") if role not in missing]
     assert [summary.role for summary in validation.inputs] == roles
-    sentences = {finding.code: finding.sentence for finding in validation.findings}
+    sentences = {finding.code: finding.fact for finding in validation.findings}
     assert sentences.pop("incomplete-data-set") == sentence
     assert set(sentences) == ({"queries-without-judgements"} if "queries" in roles else set())
 

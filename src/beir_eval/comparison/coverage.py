@@ -19,8 +19,8 @@ from beir_eval.errors import number_of, warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.evaluation.records import RetrievalProblem
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.unmatched_ids import UnmatchedIds
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.unmatched_ids import UnmatchedIds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ class SystemCoverage(BaseModel):
             None if they match, or nothing shows that they do not.
         obstacle: why scores are no basis for a decision: a component returned nothing for any
             query, or a document store is empty or could not be asked; None if nothing shows that.
-        suspicions: signs of mistakes in the judgements and in the run.
+        findings: signs of mistakes in the judgements and in the run.
         warnings: the sentences about it, each beginning with the system.
     """
 
@@ -67,7 +67,7 @@ class SystemCoverage(BaseModel):
     retrieved_means: dict[str, float]
     unmatched_ids: UnmatchedIds | None = None
     obstacle: RetrievalProblem | None = None
-    suspicions: tuple[Suspicion, ...] = ()
+    findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...]
 
 
@@ -113,7 +113,7 @@ def coverage_of(
                     retrieved_means=_known(result.mean_over("retrieved"), measures),
                     unmatched_ids=counted.unmatched_ids,
                     obstacle=obstacles[0] if obstacles else None,
-                    suspicions=counted.suspicions,
+                    findings=counted.findings,
                     warnings=(
                         *labelled_warnings(result, label, measures=measures, dataset=dataset),
                         *([f"{label}: {_OTHER.format(first_of[hashes[0]])}"] if is_other else []),
@@ -228,7 +228,7 @@ def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
     """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake, once."""
     sentences: dict[str, None] = {}
     for covered in coverage:
-        number = (covered.unmatched_ids is not None) + len(covered.suspicions)
+        number = (covered.unmatched_ids is not None) + len(covered.findings)
         sentences.update(dict.fromkeys(covered.warnings[:number]))
     for sentence in sentences:
         warn_caller(sentence)

@@ -198,7 +198,10 @@ class Saved(BaseModel):
             record = cls.model_validate(content)
             record._check_loaded()  # noqa: SLF001 - its own class
         except ValidationError as error:
-            msg = f"{path}: not a saved {cls.WHAT}: {_problems_of(error)}"
+            msg = (
+                f"{path}: not a saved {cls.WHAT}: {_problems_of(error)}; if a development version "
+                f"made it, {cls.REMEDY}"
+            )
             raise ResultError(msg) from error
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
             msg = f"{path}: not a saved {cls.WHAT}: {error}"

@@ -1,12 +1,11 @@
 """Evaluation of runs and of predicted answers: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
 
-Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass, and in the wrong
-order); ``result`` (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its
-``score_matrix``; ``query_scores`` (scores and counts of each query); ``given_scores`` (scores that
-were computed elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts);
-``coverage`` (warnings on missing queries and unmatched ids); ``unmatched_ids`` (whether ids match,
-and the likely reason); ``suspicions`` (signs of mistakes); ``tables`` (results side by side: their
-means as text and LaTeX, and what they share); ``answers`` (predicted answers against gold answers).
+Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
+(``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
+``query_scores`` (scores and counts of each query); ``given_scores`` (scores that were computed
+elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts); ``coverage``
+(warnings on missing queries and unmatched ids); ``tables`` (results side by side: their means as
+text and LaTeX, and what they share); ``answers`` (predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``
@@ -30,8 +29,7 @@ from beir_eval.evaluation.records import (
     Reused,
 )
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.unmatched_ids import UnmatchedIds
+from beir_eval.inspection.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
@@ -55,7 +53,6 @@ __all__ = [
     "RetrievalProblem",
     "Reused",
     "ScoreScale",
-    "Suspicion",
     "TopDocuments",
     "UnmatchedIds",
     "answer_scores",

@@ -28,7 +28,7 @@ from beir_eval.errors import (
     shown,
 )
 from beir_eval.evaluation.evaluator import evaluate
-from beir_eval.evaluation.unmatched_ids import GOLD_PREFIX, PREDICTION_PREFIX
+from beir_eval.inspection.unmatched_ids import GOLD_PREFIX, PREDICTION_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few, number_of, warn_caller
+from beir_eval.inspection.finding import QRELS
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> 
 def _labelled(
     result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
 ) -> list[str]:
-    suspicions = () if result.counted is None else result.counted.suspicions
-    of_qrels = {suspicion.sentence for suspicion in suspicions if suspicion.is_about_qrels}
+    findings = () if result.counted is None else result.counted.findings
+    of_qrels = {finding.sentence for finding in findings if finding.subject == QRELS}
     labels = [dataset if sentence in of_qrels else label for sentence in sentences]
     return [
         f"{label}: {sentence}" if label else sentence
@@ -97,10 +98,10 @@ def _labelled(
 
 def content_warnings(result: EvaluationResult) -> list[str]:
     """Return the warnings on what judgements and run contain: ids, scores, grades."""
-    suspicions = () if result.counted is None else result.counted.suspicions
+    findings = () if result.counted is None else result.counted.findings
     return [
         *unmatched_ids_sentences(result),
-        *(suspicion.sentence for suspicion in suspicions),
+        *(finding.sentence for finding in findings),
     ]
 
 

@@ -24,15 +24,7 @@ from beir_eval.errors import (
     first_few,
 )
 from beir_eval.evaluation.coverage import warn_of_content
-from beir_eval.evaluation.inputs import (
-    as_qrels,
-    as_run,
-    conventions_of,
-    followed,
-    grades_look_like_scores,
-    scores_look_like_grades,
-    swapped_inputs,
-)
+from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, followed
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_float32,
@@ -47,9 +39,14 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions.judgements import fractional_grades, suspicions_of_qrels
-from beir_eval.evaluation.suspicions.rankings import suspicions_of_run
-from beir_eval.evaluation.unmatched_ids import find_unmatched_ids, reason_of_query_ids
+from beir_eval.inspection.judgements import findings_of_qrels, fractional_grades
+from beir_eval.inspection.rankings import findings_of_run
+from beir_eval.inspection.swapped_inputs import (
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs,
+)
+from beir_eval.inspection.unmatched_ids import find_unmatched_ids, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
@@ -62,8 +59,8 @@ if TYPE_CHECKING:
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
-    from beir_eval.evaluation.suspicions.suspicion import Suspicion
-    from beir_eval.evaluation.unmatched_ids import UnmatchedIds
+    from beir_eval.inspection.finding import Finding
+    from beir_eval.inspection.unmatched_ids import UnmatchedIds
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -181,9 +178,9 @@ class Evaluator:
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._is_drop_in = False
         self._may_be_swapped = grades_look_like_scores(self.qrels)
-        self._suspicions = (
+        self._findings = (
             *fractional_grades(self.qrels.grades, self.measures),
-            *suspicions_of_qrels(self.qrels, self.measures),
+            *findings_of_qrels(self.qrels, self.measures),
         )
         check_tie_extremes(ties, self.measures)
 
@@ -297,7 +294,7 @@ class Evaluator:
         *,
         search_ids: bool,
     ) -> Counted:
-        """Return the counts of queries, documents and judgements of a run, and suspicions."""
+        """Return the counts of queries, documents and judgements of a run, and findings."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
         moved: dict[int, list[float]] = {}
         if not self._is_drop_in:
@@ -305,7 +302,7 @@ class Evaluator:
             moved = differences_as_given(matrix, summary, self.measures, self._settings)
         cutoffs = cutoffs_of(self.measures)
         unmatched: UnmatchedIds | None = None
-        suspicions: tuple[Suspicion, ...] = ()
+        findings: tuple[Finding, ...] = ()
         text = run.text_counts
         if text is not None:  # the ids are those of characters or spans
             is_whole = matrix.count(matrix.cells.row) == np.diff(self.qrels.starts)
@@ -316,9 +313,9 @@ class Evaluator:
                 self.qrels, run, matrix, counts.match_counts, search_ids=search_ids
             )
         if text is None and self._may_be_swapped and scores_look_like_grades(run, self.qrels):
-            suspicions = (swapped_inputs(self.qrels),)
+            findings = (swapped_inputs(self.qrels),)
         elif text is None:
-            of_run = suspicions_of_run(
+            of_run = findings_of_run(
                 self.qrels,
                 matrix,
                 sample,
@@ -326,7 +323,7 @@ class Evaluator:
                 ids_match=unmatched is None,
                 search_ids=search_ids,
             )
-            suspicions = (*self._suspicions, *of_run)
+            findings = (*self._findings, *of_run)
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
@@ -340,7 +337,7 @@ class Evaluator:
             further_chunks=chunks.further,
             ids_not_of_chunks=chunks.others,
             unmatched_ids=unmatched,
-            suspicions=suspicions,
+            findings=findings,
             text=text,
             double_precision=sums_of(moved.values(), self.measures),
         )
@@ -373,10 +370,10 @@ def for_drop_in(evaluator: Evaluator) -> Evaluator:
     float32 makes of scores, it neither warns nor refuses.
     """
     evaluator._is_drop_in = True  # noqa: SLF001 - its own module
-    evaluator._suspicions = tuple(  # noqa: SLF001 - its own module
-        suspicion
-        for suspicion in evaluator._suspicions  # noqa: SLF001 - likewise
-        if suspicion.code not in ("deep-learning-grades", "level-above-grades")
+    evaluator._findings = tuple(  # noqa: SLF001 - its own module
+        finding
+        for finding in evaluator._findings  # noqa: SLF001 - likewise
+        if finding.code not in ("deep-learning-grades", "level-above-grades")
     )
     return evaluator
 

@@ -12,7 +12,7 @@ from beir_eval.core.ranking import AS_GIVEN, ONE_VALUE
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import MeasureError, QueryMismatchError, RunError, first_few
 from beir_eval.evaluation.records import Counted
-from beir_eval.evaluation.unmatched_ids import MatchCounts
+from beir_eval.inspection.unmatched_ids import MatchCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -19,8 +19,8 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
 from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.suspicion import Suspicion, suspicions_of_parts
-from beir_eval.evaluation.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
+from beir_eval.inspection.finding import Finding, findings_of_parts
+from beir_eval.inspection.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -144,7 +144,7 @@ class Counted(BaseModel):
         documents_judged: the number of those that are judged for their query.
         unmatched_ids: what shows that the document ids of run and qrels do not match; None if they
             match, or nothing shows that they do not.
-        suspicions: signs of mistakes in the judgements and in the run.
+        findings: signs of mistakes in the judgements and in the run.
         text: how ranked chunks became ranks of judged text; None if documents are ranked.
         double_precision: {measure: how much higher the sum of its scores is (of their logarithms,
             for a geometric mean) if document scores are compared in double precision}, where it is
@@ -176,7 +176,7 @@ class Counted(BaseModel):
     chunks: int = 0
     further_chunks: int = 0
     ids_not_of_chunks: int = 0
-    suspicions: tuple[Suspicion, ...] = ()
+    findings: tuple[Finding, ...] = ()
     text: TextCounts | None = None
     double_precision: dict[str, float] = {}
 
@@ -211,8 +211,8 @@ class Counted(BaseModel):
                 counts[name] = min(values, key=("judged", "all").index)
             elif name == "unmatched_ids":
                 counts[name] = unmatched_ids_of_parts(values, counts)
-            elif name == "suspicions":
-                counts[name] = suspicions_of_parts(values)
+            elif name == "findings":
+                counts[name] = findings_of_parts(values)
             elif None in values:
                 counts[name] = None
             elif isinstance(values[0], tuple):

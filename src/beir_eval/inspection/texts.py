@@ -5,11 +5,9 @@ The file is read when the first text is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-from beir_eval.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +18,7 @@ Level: TypeAlias = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FindingCode:
     """A kind of finding.
 
@@ -41,28 +39,20 @@ class FindingCode:
 
 def finding_codes() -> Mapping[str, FindingCode]:
     """Return {code: its row} of what ``validate`` may find, in the order of the documentation."""
-    return {code: FindingCode(code=code, **row) for code, row in _rows().items() if "level" in row}
+    names = [field.name for field in fields(FindingCode)[1:]]
+    return {
+        code: FindingCode(code, *map(row.__getitem__, names))
+        for code, row in _rows().items()
+        if "meaning" in row
+    }
 
 
-def remedy_of(code: str) -> str:
-    """Return what to do about a finding, as sentences.
+def texts_of(code: str) -> Mapping[str, Any]:
+    """Return {name: text} of a finding, also of what only evaluations look for.
 
-    Args:
-        code: its name, also of what only evaluations look for.
+    It has "level" and "remedy", and "subject" if it is about the judgements, whatever the run.
     """
-    return _rows()[code]["remedy"]  # type: ignore[no-any-return]
-
-
-def check_code(code: str) -> str:
-    """Return the code of a finding.
-
-    Raises:
-        ValueError: no finding has it.
-    """
-    if code not in _rows():
-        msg = f"no finding has the code {shown(code)}"
-        raise ValueError(msg)
-    return code
+    return _rows()[code]
 
 
 @cache

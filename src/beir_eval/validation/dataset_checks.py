@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.unmatched_ids import IdGroups
-from beir_eval.inspection.ids import IdMatcher, searchable_ids
-from beir_eval.validation.ids import check_spellings
-from beir_eval.validation.result import Finding, InputSummary
+from beir_eval.inspection.document_ids import check_spellings
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.spellings import IdMatcher, searchable_ids
+from beir_eval.inspection.unmatched_ids import IdGroups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,29 +30,26 @@ _MOST_IDS = 100_000
 _MOST_EQUAL_TEXTS = 10
 
 
-def check_folder(folder: str, missing: Sequence[str]) -> Iterator[Finding]:
+def check_folder(missing: Sequence[str]) -> Iterator[Finding]:
     """Yield a finding if a data-set folder lacks corpus or queries.
 
     Args:
-        folder: the folder.
         missing: which of "corpus" and "queries" are neither in the folder nor given.
     """
     if missing:
         yield Finding.from_code(
             "incomplete-data-set",
-            folder,
             f"no {' and no '.join(missing)} in this folder",
             count=len(missing),
         )
 
 
 def check_corpus(
-    name: str, corpus: Iterable[Document], qrels: Qrels, queries: Mapping[str, str]
-) -> tuple[InputSummary, list[Finding]]:
-    """Return the size of a corpus and the findings about it; it is read once and not kept.
+    corpus: Iterable[Document], qrels: Qrels, queries: Mapping[str, str]
+) -> tuple[int, list[Finding]]:
+    """Return the number of documents, and the findings about them; they are read once and not kept.
 
     Args:
-        name: the file, for the findings.
         corpus: the documents.
         qrels: the judgements.
         queries: {query_id: text}, as far as it is known.
@@ -87,19 +84,18 @@ def check_corpus(
         if query_id is not None:
             equal_texts.append(f"document {shown(doc_id)} and query {shown(query_id)}")
     absent_pairs = (pair for pair in pairs if pair[0] not in present)
-    return InputSummary(role="corpus", name=name, documents=count), [
-        *_check_judged(name, list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
-        *check_spellings(name, "document", "the corpus", absent_pairs),
-        *_check_texts(name, equal_texts, count),
-        *_check_repeated(name, corpus, np.frombuffer(hashes, dtype=np.int64)),
+    return count, [
+        *_check_judged(list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
+        *check_spellings("document", "the corpus", absent_pairs),
+        *_check_texts(equal_texts, count),
+        *_check_repeated(corpus, np.frombuffer(hashes, dtype=np.int64)),
     ]
 
 
-def _check_repeated(name: str, corpus: Iterable[Document], hashes: Ints) -> Iterator[Finding]:
+def _check_repeated(corpus: Iterable[Document], hashes: Ints) -> Iterator[Finding]:
     """Yield a finding if documents are listed twice; then the corpus is read again.
 
     Args:
-        name: the file.
         corpus: the documents.
         hashes: those of all ids, i8[N]: of millions of documents the ids would take much memory.
     """
@@ -113,7 +109,6 @@ def _check_repeated(name: str, corpus: Iterable[Document], hashes: Ints) -> Iter
         number = len(repeated)
         yield Finding.from_code(
             "repeated-corpus-documents",
-            name,
             f"{number:,} document{'s are' if number > 1 else ' is'} listed twice or more often",
             count=number,
             total=len(hashes),
@@ -121,9 +116,7 @@ def _check_repeated(name: str, corpus: Iterable[Document], hashes: Ints) -> Iter
         )
 
 
-def _check_judged(
-    name: str, judged: list[str], present: set[str], first_ids: list[str]
-) -> Iterator[Finding]:
+def _check_judged(judged: list[str], present: set[str], first_ids: list[str]) -> Iterator[Finding]:
     """Yield a finding if judged documents are not in the corpus."""
     absent = [doc_id for doc_id in judged if doc_id not in present]
     if not absent:
@@ -131,7 +124,6 @@ def _check_judged(
     if present:
         yield Finding.from_code(
             "judged-documents-not-in-corpus",
-            name,
             f"{len(absent):,} of {len(judged):,} judged documents are not in the corpus",
             count=len(absent),
             total=len(judged),
@@ -141,7 +133,6 @@ def _check_judged(
     reason = _reason(judged, first_ids, "the corpus")
     yield Finding.from_code(
         "document-ids-do-not-match",
-        name,
         f"none of {len(judged):,} judged documents is in the corpus{reason}",
         count=len(judged),
         total=len(judged),
@@ -162,12 +153,11 @@ def _reason(wanted: list[str], listed: list[str], owner: str) -> str:
     return f"; likely reason: {unmatched.reason}" if is_known else ""
 
 
-def _check_texts(name: str, equal_texts: list[str], count: int) -> Iterator[Finding]:
+def _check_texts(equal_texts: list[str], count: int) -> Iterator[Finding]:
     if equal_texts:
         number = len(equal_texts)
         yield Finding.from_code(
             "query-text-in-corpus",
-            name,
             f"{number:,} document{'s have' if number > 1 else ' has'} the same text as a query",
             count=number,
             total=count,
@@ -190,7 +180,7 @@ def check_queries(
         qrels: the judgements.
         judged_elsewhere: the queries that other splits judge; None if the splits are not known.
     """
-    texts, name = given.texts, given.name
+    texts = given.texts
     differing = {
         query: different for query, different in given.repeated.items() if len(set(different)) > 1
     }
@@ -198,7 +188,6 @@ def check_queries(
         number = len(differing)
         yield Finding.from_code(
             "repeated-queries",
-            name,
             f"{number:,} {'queries are' if number > 1 else 'query is'} listed twice, with "
             "different texts",
             count=number,
@@ -208,13 +197,12 @@ def check_queries(
                 for query, query_texts in differing.items()
             ],
         )
-    yield from _check_query_texts(name, texts, qrels)
+    yield from _check_query_texts(texts, qrels)
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
     if absent and len(absent) == len(qrels):
         reason = _reason(list(qrels.query_ids), list(islice(texts, _MOST_IDS)), "the queries")
         yield Finding.from_code(
             "query-ids-do-not-match",
-            name,
             f"none of {len(qrels):,} judged queries has a text{reason}",
             count=len(absent),
             total=len(qrels),
@@ -226,7 +214,6 @@ def check_queries(
     elif absent:
         yield Finding.from_code(
             "judged-queries-without-text",
-            name,
             f"{len(absent):,} of {len(qrels):,} judged queries have no text",
             count=len(absent),
             total=len(qrels),
@@ -234,14 +221,13 @@ def check_queries(
         )
         judged = set(qrels.query_ids)
         pairs = IdMatcher(absent).pairs([text for text in texts if text not in judged])
-        yield from check_spellings(name, "query", "the file", pairs)
+        yield from check_spellings("query", "the file", pairs)
     if judged_elsewhere is not None and len(absent) < len(qrels):
         judged = {*qrels.query_ids, *judged_elsewhere}
         without = [query_id for query_id in texts if query_id not in judged]
         if without:
             yield Finding.from_code(
                 "queries-without-judgements",
-                name,
                 f"{len(without):,} of {len(texts):,} queries are judged in no split",
                 count=len(without),
                 total=len(texts),
@@ -249,7 +235,7 @@ def check_queries(
             )
 
 
-def _check_query_texts(name: str, texts: Mapping[str, str], qrels: Qrels) -> Iterator[Finding]:
+def _check_query_texts(texts: Mapping[str, str], qrels: Qrels) -> Iterator[Finding]:
     """Yield findings on judged queries without words, and on equal texts judged differently."""
     rows_of: dict[str, list[int]] = {}
     for row, query_id in enumerate(qrels.query_ids):
@@ -265,7 +251,6 @@ def _check_query_texts(name: str, texts: Mapping[str, str], qrels: Qrels) -> Ite
         have = "query has" if len(wordless) == 1 else "queries have"
         yield Finding.from_code(
             "queries-without-words",
-            name,
             f"{len(wordless):,} judged {have} a text without a letter or digit",
             count=len(wordless),
             total=len(qrels),
@@ -292,7 +277,6 @@ def _check_query_texts(name: str, texts: Mapping[str, str], qrels: Qrels) -> Ite
         count = sum(map(len, differing))
         yield Finding.from_code(
             "equal-texts-judged-differently",
-            name,
             f"{count:,} judged queries have the text of another one and other judgements, so that "
             f"no system can reach more than Recall@1 {recall / len(qrels):.4f} and MRR "
             f"{rank / len(qrels):.4f}",

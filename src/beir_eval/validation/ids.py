@@ -1,4 +1,4 @@
-"""Checks of ids: traces of another encoding, lines that are not UTF-8, two spellings."""
+"""Checks of text: traces of another encoding, lines that are not UTF-8."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.files import FileContent
 from beir_eval.errors import number_of, shown
-from beir_eval.inspection.ids import plain_id, spelling_differences
-from beir_eval.validation.result import Finding
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.spellings import plain_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,12 +33,11 @@ def with_latin1_lines(content: FileContent) -> tuple[FileContent, list[int]]:
 
 
 def check_encodings(
-    subject: str, ids: Iterable[Iterable[str]], num_ids: int, lines: Sequence[int]
+    ids: Iterable[Iterable[str]], num_ids: int, lines: Sequence[int]
 ) -> Iterator[Finding]:
     """Yield "mixed-encodings" for the lines of a file and for its ids.
 
     Args:
-        subject: the file or the system.
         ids: groups of ids.
         num_ids: how many ids there are.
         lines: the numbers of the lines that are not UTF-8.
@@ -46,7 +45,6 @@ def check_encodings(
     if lines:
         yield Finding.from_code(
             "mixed-encodings",
-            subject,
             f"{number_of(len(lines), 'line')} of other text than UTF-8",
             count=len(lines),
             examples=[f"line {number}" for number in lines],
@@ -60,7 +58,6 @@ def check_encodings(
     if unusual:
         yield Finding.from_code(
             "mixed-encodings",
-            subject,
             f"{number_of(len(unusual), 'id')} with a byte order mark, or decoded wrongly",
             count=len(unusual),
             total=num_ids,
@@ -70,27 +67,4 @@ def check_encodings(
                 else shown(text)
                 for text in dict.fromkeys(unusual)
             ],
-        )
-
-
-def check_spellings(
-    subject: str, kind: str, owner: str, pairs: Iterable[tuple[str, str]]
-) -> Iterator[Finding]:
-    """Yield "ids-nearly-match" for each difference between two spellings.
-
-    Args:
-        subject: the file or the system with the listed ids.
-        kind: "query" or "document".
-        owner: what the sentence calls the subject, such as "the run".
-        pairs: (id of the qrels, id of the subject), as ``IdMatcher`` yields them.
-    """
-    for difference, different in spelling_differences(pairs):
-        count = len(different)
-        yield Finding.from_code(
-            "ids-nearly-match",
-            subject,
-            f"{number_of(count, f'{kind} id')} of the qrels and of {owner} differ in {difference} "
-            "only",
-            count=count,
-            examples=(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different),
         )

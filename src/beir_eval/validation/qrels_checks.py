@@ -11,9 +11,9 @@ import numpy as np
 from beir_eval.core.arrays import position_in_row
 from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.errors import first_few, number_of, shown
-from beir_eval.evaluation.suspicions.judgements import suspicions_of_qrels
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.judgements import findings_of_qrels
 from beir_eval.validation.ids import check_encodings
-from beir_eval.validation.result import Finding, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Fin
         judged: the judgements, as they were read.
         measures: the measures for which they are meant.
     """
-    qrels, name = judged.qrels, judged.name
+    qrels = judged.qrels
     yield from _check_repetitions(judged)
     documents = (
         (query_id, qrels.doc_ids[begin:end])
@@ -45,27 +45,23 @@ def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Fin
             qrels.query_ids, qrels.starts.tolist(), qrels.starts[1:].tolist(), strict=False
         )
     )
-    yield from check_header(name, documents)
+    yield from check_header(documents)
     yield from check_encodings(
-        name, (qrels.query_ids, qrels.doc_ids), len(qrels) + len(qrels.doc_ids), judged.bad_lines
+        (qrels.query_ids, qrels.doc_ids), len(qrels) + len(qrels.doc_ids), judged.bad_lines
     )
-    yield from _check_grades(name, qrels)
-    yield from findings_of(
-        name,
-        suspicions_of_qrels(
-            qrels,
-            measures,
-            is_deep_learning=_DEEP_LEARNING_NAME.search(name) is not None,
-            is_thorough=True,
-        ),
+    yield from _check_grades(qrels)
+    yield from findings_of_qrels(
+        qrels,
+        measures,
+        is_deep_learning=_DEEP_LEARNING_NAME.search(judged.name) is not None,
+        is_thorough=True,
     )
 
 
-def check_header(subject: str, rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
+def check_header(rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
     """Yield "header-read-as-data" if a query and one of its documents are names of columns.
 
     Args:
-        subject: the file or the system.
         rankings: (query id, document ids) of each query.
     """
     for query_id, doc_ids in rankings:
@@ -73,7 +69,6 @@ def check_header(subject: str, rankings: Iterable[tuple[str, Sequence[str]]]) ->
             header = matching_names(doc_ids, DOC_NAMES)[0]
             yield Finding.from_code(
                 "header-read-as-data",
-                subject,
                 f"the query {shown(query_id)} has the document {shown(header)}: these are names of "
                 "columns",
                 count=1,
@@ -85,7 +80,6 @@ def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
         count = len(judged.disagreements)
         yield Finding.from_code(
             "judgements-by-subtopic",
-            judged.name,
             f"{count:,} document{'s are' if count > 1 else ' is'} judged more than once for a "
             f"query, and the second column ({first_few(judged.iterations)}) tells the judgements "
             "apart: they are by subtopic, or by round",
@@ -97,7 +91,6 @@ def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
         count = len(judged.disagreements)
         yield Finding.from_code(
             "judgements-disagree",
-            judged.name,
             f"{count:,} document{'s are' if count > 1 else ' is'} judged twice for a query, with "
             "different grades",
             count=count,
@@ -111,21 +104,19 @@ def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
     if judged.num_repeated:
         yield Finding.from_code(
             "judgements-repeated",
-            judged.name,
             f"{number_of(judged.num_repeated, 'judgement')} listed again with the same grade",
             count=judged.num_repeated,
             total=len(judged.qrels.doc_ids) + judged.num_repeated,
         )
 
 
-def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
+def _check_grades(qrels: Qrels) -> Iterator[Finding]:
     grades, total = qrels.grades, len(qrels.grades)
     are_ranks = _are_ranks(qrels)
     unusual = (grades != np.floor(grades)) | (grades > _HIGHEST_GRADE)
     if are_ranks:
         yield Finding.from_code(
             "grades-look-like-ranks",
-            name,
             "the grades of every query are 1, 2, … in the order of the lines",
             count=total,
             total=total,
@@ -135,7 +126,6 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
         values = Counter(grades[unusual].tolist())
         yield Finding.from_code(
             "unusual-grades",
-            name,
             f"{count:,} of {total:,} grades are fractions or above {_HIGHEST_GRADE}; the grades "
             f"go from {grades.min():g} to {grades.max():g}",
             count=count,
@@ -145,7 +135,6 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
     if not (grades == 0).any() and not are_ranks:
         yield Finding.from_code(
             "positives-only",
-            name,
             f"none of {total:,} judgements has grade 0 (judged and not relevant)",
             count=total,
             total=total,
@@ -155,7 +144,6 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
     if 0 < len(without) < len(qrels):
         yield Finding.from_code(
             "queries-without-relevant",
-            name,
             f"{len(without):,} of {len(qrels):,} judged queries have no relevant document",
             count=len(without),
             total=len(qrels),
@@ -165,7 +153,6 @@ def _check_grades(name: str, qrels: Qrels) -> Iterator[Finding]:
         num_queries = len(qrels) + qrels.queries_without_judgements
         yield Finding.from_code(
             "queries-without-judgements",
-            name,
             f"{qrels.queries_without_judgements:,} of {num_queries:,} queries of the qrels judge "
             "no document",
             count=qrels.queries_without_judgements,

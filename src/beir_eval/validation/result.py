@@ -1,4 +1,4 @@
-"""``Validation``: what was read (``InputSummary``) and what was found (``Finding``)."""
+"""``Validation``: what was read (``InputSummary``) and what was found."""
 
 from __future__ import annotations
 
@@ -9,96 +9,16 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.errors import escape_controls, number_of
+from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.texts import LEVELS, Level, finding_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Self
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from beir_eval.evaluation.suspicions.suspicion import Suspicion
     from beir_eval.inspection.texts import FindingCode
 
 #: {code: its row}, in the order of the documentation.
 FINDING_CODES: Mapping[str, FindingCode] = finding_codes()
-#: The largest number of examples of a finding.
-MOST_EXAMPLES = 3
-
-
-class Finding(BaseModel):
-    """One suspicious property of an input.
-
-    Attributes:
-        code: its name, one of ``FINDING_CODES``.
-        level: "error", "warning" or "note".
-        subject: the file or the system that it is about.
-        count: how many queries, documents, judgements or lines it concerns.
-        total: of how many; None if that is not known.
-        sentence: what was found.
-        examples: up to three of them.
-        remedy: what to do.
-    """
-
-    model_config = FROZEN
-
-    code: str
-    level: Level
-    subject: str
-    count: int
-    total: int | None = None
-    sentence: str
-    examples: tuple[str, ...] = ()
-    remedy: str
-
-    @classmethod
-    def from_code(  # noqa: PLR0913 - its fields
-        cls,
-        code: str,
-        subject: str,
-        sentence: str,
-        *,
-        count: int,
-        total: int | None = None,
-        examples: Iterable[str] = (),
-    ) -> Self:
-        """Return a finding with the level and the remedy of its code.
-
-        Args:
-            code: one of ``FINDING_CODES``.
-            subject: the file or the system.
-            sentence: what was found.
-            count: how many of them.
-            total: of how many.
-            examples: the first three are kept.
-        """
-        row = FINDING_CODES[code]
-        return cls(
-            code=code,
-            level=row.level,
-            subject=subject,
-            count=count,
-            total=total,
-            sentence=sentence,
-            examples=tuple(list(examples)[:MOST_EXAMPLES]),
-            remedy=row.remedy,
-        )
-
-
-def findings_of(subject: str, suspicions: Iterable[Suspicion]) -> Iterator[Finding]:
-    """Yield suspicions as findings.
-
-    Args:
-        subject: the file or the system that they are about.
-        suspicions: what evaluations look for too.
-    """
-    for suspicion in suspicions:
-        yield Finding.from_code(
-            suspicion.code,
-            subject,
-            suspicion.fact,
-            count=suspicion.count,
-            total=suspicion.total,
-            examples=suspicion.examples,
-        )
 
 
 class InputSummary(BaseModel):
@@ -192,11 +112,11 @@ def _lines_of(findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
     """Yield the lines of the findings of one code: equal ones once, the remedy at the end."""
     subjects: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for finding in findings:
-        subjects[finding.sentence, finding.examples].append(finding.subject)
-    for (sentence, examples), names in subjects.items():
+        subjects[finding.fact, finding.examples].append(finding.subject)
+    for (fact, examples), names in subjects.items():
         more = len(names) - _MOST_SUBJECTS
         listed = ", ".join(names[:_MOST_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
-        yield 2, f"{listed}: {sentence}"
+        yield 2, f"{listed}: {fact}"
         if examples:
             yield 3, f"for example: {'; '.join(examples)}"
     yield 2, f"remedy: {findings[0].remedy}"

@@ -11,20 +11,24 @@ from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.evaluation.inputs import grades_look_like_scores, scores_look_like_grades
-from beir_eval.evaluation.suspicions.ids import nearly_equal_in_sample
-from beir_eval.evaluation.suspicions.rankings import suspicions_of_grades, suspicions_of_rankings
-from beir_eval.evaluation.suspicions.scores import (
+from beir_eval.inspection.document_ids import check_spellings, nearly_equal_in_sample
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.rankings import findings_of_grades, findings_of_rankings
+from beir_eval.inspection.scores import (
+    findings_of_scores,
     relative_ranks,
     relevant_last,
-    suspicions_of_scores,
 )
-from beir_eval.evaluation.unmatched_ids import reason_of_query_ids
-from beir_eval.inspection.ids import IdMatcher
+from beir_eval.inspection.spellings import IdMatcher
+from beir_eval.inspection.swapped_inputs import (
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs,
+)
+from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
-from beir_eval.validation.ids import check_encodings, check_spellings
+from beir_eval.validation.ids import check_encodings
 from beir_eval.validation.qrels_checks import check_header
-from beir_eval.validation.result import Finding, findings_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -49,35 +53,28 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
     Raises:
         RunError: a ranking is not valid.
     """
-    name, run = system.name, system.run
-    yield from check_header(name, ((query_id, doc_ids) for query_id, doc_ids, _ in run.rankings()))
+    run = system.run
+    yield from check_header(((query_id, doc_ids) for query_id, doc_ids, _ in run.rankings()))
     documents = (doc_ids for _, doc_ids, _ in run.rankings())
     num_ids = len(run) + system.num_documents
-    yield from check_encodings(name, chain([run.query_ids], documents), num_ids, system.bad_lines)
+    yield from check_encodings(chain([run.query_ids], documents), num_ids, system.bad_lines)
     if grades_look_like_scores(qrels) and scores_look_like_grades(run, qrels):
-        yield Finding.from_code(
-            "swapped-files",
-            name,
-            f"the qrels hold grades from {qrels.grades.min():.6g} to {qrels.grades.max():.6g}, the "
-            "run few different, small, whole scores",
-            count=1,
-        )
+        yield swapped_inputs(qrels)
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
     yield from _check_matches(system, qrels, sample)
     yield from _check_content(system, sample, qrels)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
-    yield from _check_depth(name, depth, measures)
+    yield from _check_depth(depth, measures)
 
 
 def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     """Yield findings about the queries and documents that run and qrels share."""
-    run, name = system.run, system.name
+    run = system.run
     rows = qrels.find_rows(run.query_ids)
     if (rows < 0).all():
         reason = reason_of_query_ids(qrels.query_ids, run)
         yield Finding.from_code(
             "query-ids-do-not-match",
-            name,
             f"none of the {len(qrels):,} judged queries is in the run"
             + (f"; likely reason: {reason}" if reason else ""),
             count=len(qrels),
@@ -90,14 +87,13 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
         return
     # The cheapest measure, and scores that float32 would make equal: only the counts are read.
     evaluator = Evaluator(qrels, ["num_ret"], ties="trec_eval10", duplicates="keep")
-    counted = evaluate_without_warning(evaluator, run, name).counted
+    counted = evaluate_without_warning(evaluator, run).counted
     if counted is None:
         return
     absent = [*counted.queries_missing, *counted.queries_empty]
     if absent:
         yield Finding.from_code(
             "judged-queries-missing",
-            name,
             f"{len(absent):,} of {len(qrels):,} judged queries have no document in the run",
             count=len(absent),
             total=len(qrels),
@@ -109,14 +105,13 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
     if not_judged:
         yield Finding.from_code(
             "queries-not-judged",
-            name,
             f"{len(not_judged):,} of {len(run):,} queries of the run are not judged",
             count=len(not_judged),
             total=len(run),
             examples=map(shown, not_judged),
         )
     pairs = IdMatcher(counted.queries_missing).pairs(not_judged)
-    yield from check_spellings(name, "query", "the run", pairs)
+    yield from check_spellings("query", "the run", pairs)
     yield from _check_documents(system, qrels, counted, sample)
 
 
@@ -124,13 +119,11 @@ def _check_documents(
     system: RunInput, qrels: Qrels, counted: Counted, sample: RankingSample
 ) -> Iterator[Finding]:
     """Yield findings about the documents of judged queries."""
-    name = system.name
     num_documents = counted.documents_retrieved or 0
     unmatched = counted.unmatched_ids
     if unmatched is not None:
         yield Finding.from_code(
             "document-ids-do-not-match",
-            name,
             f"{counted.documents_judged or 0:,} of {num_documents:,} retrieved documents are judged"
             + (f"; likely reason: {unmatched.reason}" if unmatched.reason else ""),
             count=num_documents - (counted.documents_judged or 0),
@@ -139,11 +132,10 @@ def _check_documents(
         )
     else:
         pairs = list(_nearly_judged(system, qrels)) or nearly_equal_in_sample(qrels, sample)
-        yield from check_spellings(name, "document", "the run", pairs)
+        yield from check_spellings("document", "the run", pairs)
     if counted.duplicates:
         yield Finding.from_code(
             "repeated-documents",
-            name,
             f"{counted.duplicates:,} of {num_documents:,} entries repeat a document of their "
             "ranking",
             count=counted.duplicates,
@@ -154,7 +146,6 @@ def _check_documents(
     if counted.identical_ids and counted.identical_ids >= _IDENTICAL_SHARE * num_ranked:
         yield Finding.from_code(
             "identical-ids",
-            name,
             f"{counted.identical_ids:,} of {num_ranked:,} rankings contain the document with the "
             "id of their query",
             count=counted.identical_ids,
@@ -192,13 +183,13 @@ def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Ite
     if sample.scores is None:
         about_scores = relevant_last(ranks, is_thorough=True, has_scores=False)
     else:
-        about_scores = suspicions_of_scores(sample, ranks, is_thorough=True)
-    yield from findings_of(system.name, about_scores)
-    yield from findings_of(system.name, suspicions_of_grades(qrels, matrix))
-    yield from findings_of(system.name, suspicions_of_rankings(qrels, matrix, sample))
+        about_scores = findings_of_scores(sample, ranks, is_thorough=True)
+    yield from about_scores
+    yield from findings_of_grades(qrels, matrix)
+    yield from findings_of_rankings(qrels, matrix, sample)
 
 
-def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:
+def _check_depth(depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:
     """Yield "shallow-rankings" if no ranking reaches the largest cutoff."""
     deepest = max(measures, key=lambda measure: measure.cutoff or 0)
     cutoff = deepest.cutoff or 0
@@ -206,7 +197,6 @@ def _check_depth(name: str, depth: int, measures: Iterable[Measure]) -> Iterator
     if 0 < depth < cutoff:
         yield Finding.from_code(
             "shallow-rankings",
-            name,
             f"the longest ranking has {number_of(depth, 'document')}, fewer than the cutoff of "
             f"{deepest}{default}",
             count=depth,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import USUAL_NAMES, StatedColumns
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
+from beir_eval.inspection.finding import Finding, about
 from beir_eval.inspection.texts import LEVELS
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.validation.dataset_checks import check_corpus, check_folder, check_queries
@@ -18,7 +19,7 @@ from beir_eval.validation.inputs import (
     run_inputs,
 )
 from beir_eval.validation.qrels_checks import check_qrels
-from beir_eval.validation.result import Finding, InputSummary, Validation
+from beir_eval.validation.result import InputSummary, Validation
 from beir_eval.validation.run_checks import check_run
 
 if TYPE_CHECKING:
@@ -109,19 +110,20 @@ def validate(  # noqa: PLR0913 - one keyword an input
                 documents=len(judged.doc_ids),
             )
         )
-        findings += check_qrels(data.judged, chosen)
+        findings += about(data.judged.name, check_qrels(data.judged, chosen))
         if data.folder is not None:
             tables = {"corpus": documents, "queries": texts}
             missing = [name for name, table in tables.items() if table is None]
-            findings += check_folder(str(data.folder), missing)
+            findings += about(str(data.folder), check_folder(missing))
         if texts is not None:
             inputs.append(InputSummary(role="queries", name=texts.name, queries=len(texts.texts)))
-            findings += check_queries(texts, judged, data.judged_elsewhere())
+            about_texts = check_queries(texts, judged, data.judged_elsewhere())
+            findings += about(texts.name, about_texts)
         if documents is not None:
             known = {} if texts is None else texts.texts
-            summary, about_corpus = check_corpus(documents.name, documents.documents, judged, known)
-            inputs.append(summary)
-            findings += about_corpus
+            count, about_corpus = check_corpus(documents.documents, judged, known)
+            inputs.append(InputSummary(role="corpus", name=documents.name, documents=count))
+            findings += about(documents.name, about_corpus)
         for system in run_inputs(runs, format, names):
             findings += _check_system(system, judged, chosen)
             inputs.append(
@@ -140,7 +142,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
 def _check_system(system: RunInput, judged: Qrels, measures: Sequence[Measure]) -> list[Finding]:
     """Return the findings about one run; an error names it."""
     try:
-        return list(check_run(system, judged, measures))
+        return list(about(system.name, check_run(system, judged, measures)))
     except FileFormatError:
         raise
     except InputError as error:

@@ -27,7 +27,7 @@ from beir_eval.errors import InputError, SettingError
 from beir_eval.evaluation.coverage import with_counts
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
+from beir_eval.inspection.finding import Finding
 from beir_eval.integrations.haystack.documents import (
     NO_RELEVANT_DOCUMENT,
     RetrievedNames,
@@ -141,10 +141,10 @@ def evaluate_as_haystack(  # noqa: PLR0913, PLR0917 - one argument a fact
     result = _evaluate_each(run, {measure: grades_for[measure] for measure in computed})
     if not problem or result.counted is None:
         return result
-    left_out = Suspicion(
-        code="left-out-measure", fact=f"nDCG is left out: {problem}", count=len(query_ids)
+    left_out = Finding.from_code(
+        "left-out-measure", fact=f"nDCG is left out: {problem}", count=len(query_ids)
     )
-    return with_counts(result, suspicions=(*result.counted.suspicions, left_out))
+    return with_counts(result, findings=(*result.counted.findings, left_out))
 
 
 def _evaluate_each(

@@ -24,8 +24,8 @@ from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.evaluation.coverage import with_counts
-from beir_eval.evaluation.suspicions.suspicion import Suspicion
-from beir_eval.evaluation.unmatched_ids import IdGroups, UnmatchedIds
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.unmatched_ids import IdGroups, UnmatchedIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -420,8 +420,8 @@ def is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, Mapping))
 
 
-def without_parent(collapse: str | None, lacking: int, total: int) -> Iterator[Suspicion]:
-    """Yield a suspicion if retrieved documents lack the field ``collapse``.
+def without_parent(collapse: str | None, lacking: int, total: int) -> Iterator[Finding]:
+    """Yield a finding if retrieved documents lack the field ``collapse``.
 
     Args:
         collapse: the field.
@@ -432,9 +432,9 @@ def without_parent(collapse: str | None, lacking: int, total: int) -> Iterator[S
         some = f"{lacking:,} of the {total:,} retrieved documents do not have"
         if lacking == total:
             some = f"none of the {total:,} retrieved documents has"
-        yield Suspicion(
-            code="without-parent",
-            fact=f"collapse={collapse!r}: {some} this field; each counts as a document of its own",
+        yield Finding.from_code(
+            "without-parent",
+            f"collapse={collapse!r}: {some} this field; each counts as a document of its own",
             count=lacking,
             total=total,
         )
@@ -473,14 +473,14 @@ def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and tw
     )
     pairs = list(islice(ranked, _MANY_QUERIES))
     if not pairs:
-        nothing = Suspicion(
-            code="nothing-retrieved",
-            fact="no document was retrieved for any judged query",
+        nothing = Finding.from_code(
+            "nothing-retrieved",
+            "no document was retrieved for any judged query",
             count=len(qrels),
             total=len(qrels),
             examples=(if_empty,),
         )
-        return with_counts(result, suspicions=(*counted.suspicions, nothing))
+        return with_counts(result, findings=(*counted.findings, nothing))
     unmatched = counted.unmatched_ids
     if len(pairs) < _MANY_QUERIES:
         judged, retrieved = zip(*pairs, strict=True)
@@ -489,10 +489,8 @@ def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and tw
         return result
     if unmatched.cause in {None, "row numbers", "swapped columns", "chunks"}:
         unmatched = unmatched.model_copy(update={"reason": advice()})
-    suspicions = [
-        suspicion for suspicion in counted.suspicions if suspicion.code != "ids-nearly-match"
-    ]
-    return with_counts(result, unmatched_ids=unmatched, suspicions=tuple(suspicions))
+    findings = [finding for finding in counted.findings if finding.code != "ids-nearly-match"]
+    return with_counts(result, unmatched_ids=unmatched, findings=tuple(findings))
 
 
 def parents_in(documents: Sequence[Any]) -> dict[str, frozenset[str]]:

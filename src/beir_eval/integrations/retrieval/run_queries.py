@@ -477,8 +477,8 @@ def _retrieve(
     left_out = sum(answer.left_out for answer in ordered_answers.values())
     num_without_parent = sum(ranking.without_parent for ranking in rankings.values())
     num_documents = sum(len(ranking.doc_ids) for ranking in rankings.values()) + left_out
-    for suspicion in without_parent(call.collapse, num_without_parent, num_documents):
-        warn_caller(suspicion.sentence)
+    for finding in without_parent(call.collapse, num_without_parent, num_documents):
+        warn_caller(finding.sentence)
     chunks = sum(ranking.chunks for ranking in rankings.values())
     retrieval = Retrieval(
         seconds={

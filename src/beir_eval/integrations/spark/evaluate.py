@@ -28,7 +28,7 @@ from beir_eval.errors import (
 )
 from beir_eval.evaluation.evaluator import Evaluator
 from beir_eval.evaluation.records import Provenance
-from beir_eval.evaluation.suspicions.judgements import fractional_grades
+from beir_eval.inspection.judgements import fractional_grades
 from beir_eval.integrations.spark.distribution import METHODS, score_table
 from beir_eval.integrations.spark.inputs import (
     POSITION,
@@ -179,8 +179,8 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     retrieved = _selected(run_df, [*run_columns[:3], position if ordered and position else ""])
     max_grade, has_fractions = _check_judgements(judged, qrels_columns)
     if has_fractions:
-        for suspicion in fractional_grades(np.array([0.5]), evaluator.measures):
-            warn_caller(suspicion.sentence)
+        for finding in fractional_grades(np.array([0.5]), evaluator.measures):
+            warn_caller(finding.sentence)
     plan = Plan(
         version=__version__,
         measures=[str(measure) for measure in evaluator.measures],

@@ -29,7 +29,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.unmatched_ids import unmatched_ids_of_counts
+from beir_eval.inspection.unmatched_ids import unmatched_ids_of_counts
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from beir_eval.core.run import Run
 from beir_eval.errors import first_few, number_of, shown, warn_caller
 from beir_eval.evaluation.coverage import with_counts
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.suspicions.suspicion import MOST_EXAMPLES, Suspicion
+from beir_eval.inspection.finding import Finding
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT, Judgements, RetrievedNames
 from beir_eval.integrations.retrieval.documents import (
     DocumentNames,
@@ -62,7 +62,7 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
         InputError: an object is not a document.
     """
     assert result.counted is not None  # noqa: S101 - evaluated here
-    findings: list[Suspicion] = []
+    findings: list[Finding] = []
     if judged is not None:
         findings += _of_judgements(judged, names)
     if retrieved_names is not None:
@@ -105,44 +105,40 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
     assert result.counted is not None  # noqa: S101 - likewise
     codes = {finding.code for finding in findings}
     others = [
-        suspicion
-        for suspicion in result.counted.suspicions
+        finding
+        for finding in result.counted.findings
         # Of ground truth, the scores of documents are said to be its grades.
-        if suspicion.code != "fractional-grades" or "grades-are-scores" not in codes
+        if finding.code != "fractional-grades" or "grades-are-scores" not in codes
     ]
     chunks = 0 if retrieved_names is None else retrieved_names.chunks
-    return with_counts(result, suspicions=(*findings, *others), chunks=chunks)
+    return with_counts(result, findings=(*findings, *others), chunks=chunks)
 
 
-def _of_judgements(judged: Judgements, names: DocumentNames) -> Iterator[Suspicion]:
+def _of_judgements(judged: Judgements, names: DocumentNames) -> Iterator[Finding]:
     """Yield what looks wrong in ground-truth documents: no names, and grades that are scores."""
     if judged.unnamed:
         count, total = sum(judged.unnamed.values()), sum(map(len, judged.grades.values()))
-        yield Suspicion(
-            code="unnamed-judgements",
-            fact=(
-                f"{count:,} of {number_of(total, 'ground-truth document')} have no {names.label}: "
-                f"they match nothing and count as never found. They are of queries "
-                f"{first_few(judged.unnamed)}"
-            ),
+        yield Finding.from_code(
+            "unnamed-judgements",
+            f"{count:,} of {number_of(total, 'ground-truth document')} have no {names.label}: "
+            f"they match nothing and count as never found. They are of queries "
+            f"{first_few(judged.unnamed)}",
             count=count,
             total=total,
         )
     grades = [grade for of_query in judged.grades.values() for grade in of_query.values()]
     fractions = [grade for grade in grades if not grade.is_integer()]
     if fractions:
-        yield Suspicion(
-            code="grades-are-scores",
-            fact=(
-                f"the scores of ground-truth documents are their grades, and {len(fractions):,} of "
-                f"{len(grades):,} are fractions, such as {fractions[0]:g}"
-            ),
+        yield Finding.from_code(
+            "grades-are-scores",
+            f"the scores of ground-truth documents are their grades, and {len(fractions):,} of "
+            f"{len(grades):,} are fractions, such as {fractions[0]:g}",
             count=len(fractions),
         )
 
 
-def _same_judgements(judged: Judgements) -> Iterator[Suspicion]:
-    """Yield a suspicion if each query has the ground truth of the one before, or more.
+def _same_judgements(judged: Judgements) -> Iterator[Finding]:
+    """Yield a finding if each query has the ground truth of the one before, or more.
 
     So it is where the ground truth of one query was copied, or a list was not emptied in a loop.
     """
@@ -153,19 +149,17 @@ def _same_judgements(judged: Judgements) -> Iterator[Suspicion]:
         fact = f"the ground truth of each of {len(lists):,} queries holds that of the query before"
         if len(first) == len(lists[-1]):
             fact = f"all {len(lists):,} queries have the same ground-truth documents"
-        yield Suspicion(code="same-judgements", fact=fact, count=len(lists), total=len(lists))
+        yield Finding.from_code("same-judgements", fact, count=len(lists), total=len(lists))
 
 
-def _of_retrieved(retrieved: RetrievedNames, names: DocumentNames) -> Iterator[Suspicion]:
+def _of_retrieved(retrieved: RetrievedNames, names: DocumentNames) -> Iterator[Finding]:
     """Yield what looks wrong in retrieved documents: no names, and parts of no document."""
     total = sum(map(len, retrieved))  # reads those of unjudged queries too
     if retrieved.unnamed:
-        yield Suspicion(
-            code="unnamed-documents",
-            fact=(
-                f"{retrieved.unnamed:,} of {number_of(total, 'retrieved document')} have no "
-                f"{names.label}: they match nothing"
-            ),
+        yield Finding.from_code(
+            "unnamed-documents",
+            f"{retrieved.unnamed:,} of {number_of(total, 'retrieved document')} have no "
+            f"{names.label}: they match nothing",
             count=retrieved.unnamed,
             total=total,
         )
@@ -177,8 +171,8 @@ def _same_names(
     judged: Collection[str],
     retrieved_names: Sequence[Sequence[str]],
     retrieved: Sequence[Sequence[Document]],
-) -> Iterator[Suspicion]:
-    """Yield a suspicion if documents have so few names that most rankings hold the relevant ones.
+) -> Iterator[Finding]:
+    """Yield a finding if documents have so few names that most rankings hold the relevant ones.
 
     Args:
         names: the fields that identify a document.
@@ -203,22 +197,20 @@ def _same_names(
     )
     if is_one or is_few:
         values = number_of(len(distinct), "value")
-        yield Suspicion(
-            code="same-names",
-            fact=(
-                f"the {num_documents:,} retrieved documents and the ground truth have only "
-                f"{values} of {names.label}, so that documents which differ count as the same"
-            ),
+        yield Finding.from_code(
+            "same-names",
+            f"the {num_documents:,} retrieved documents and the ground truth have only "
+            f"{values} of {names.label}, so that documents which differ count as the same",
             count=len(distinct),
             total=num_documents,
-            examples=tuple(map(shown, sorted(distinct)[:MOST_EXAMPLES])),
+            examples=map(shown, sorted(distinct)),
         )
 
 
 def _parts_of_judged(
     result: EvaluationResult, judged: Judgements, retrieved: RetrievedNames
-) -> Iterator[Suspicion]:
-    """Yield a suspicion if retrieved contents are parts of judged ones, or hold them.
+) -> Iterator[Finding]:
+    """Yield a finding if retrieved contents are parts of judged ones, or hold them.
 
     Looked at are queries without a judged document, if these are half of all or more.
     """
@@ -236,13 +228,11 @@ def _parts_of_judged(
             if looked_at == _QUERIES:
                 break
     if count and 2 * count >= looked_at:
-        yield Suspicion(
-            code="parts-of-judged",
-            fact=(
-                f"documents are matched by their whole contents, and for {count} of "
-                f"{number_of(looked_at, 'query', 'queries')} looked at a retrieved document is a "
-                "part of a ground-truth document, or holds it: chunks do not match whole documents"
-            ),
+        yield Finding.from_code(
+            "parts-of-judged",
+            f"documents are matched by their whole contents, and for {count} of "
+            f"{number_of(looked_at, 'query', 'queries')} looked at a retrieved document is a "
+            "part of a ground-truth document, or holds it: chunks do not match whole documents",
             count=count,
             total=looked_at,
         )

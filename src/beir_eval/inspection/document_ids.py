@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.suspicion import (
+from beir_eval.errors import number_of, shown
+from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
-    MOST_EXAMPLES,
     STANDARD_ERRORS,
     TOP,
-    Suspicion,
+    Finding,
 )
-from beir_eval.inspection.ids import IdMatcher, searchable_ids, spelling_differences
+from beir_eval.inspection.spellings import IdMatcher, searchable_ids, spelling_differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,19 +45,31 @@ _FEW_RANKINGS, _MORE_RANKINGS = 6, 30
 _TIMES_MORE = 1.5
 
 
-def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion for each way in which some ids of the run are spelled otherwise."""
+def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding for each way in which some ids of the run are spelled otherwise."""
     pairs = nearly_equal_in_sample(qrels, sample)
+    return check_spellings("document", "the run", pairs, is_sample=True)
+
+
+def check_spellings(
+    kind: str, owner: str, pairs: Iterable[tuple[str, str]], *, is_sample: bool = False
+) -> Iterator[Finding]:
+    """Yield "ids-nearly-match" for each difference between two spellings.
+
+    Args:
+        kind: "query" or "document".
+        owner: whose ids are not those of the qrels, such as "the run".
+        pairs: (id of the qrels, id of the owner), as ``IdMatcher`` yields them.
+        is_sample: whether these are some pairs of more.
+    """
     for difference, different in spelling_differences(pairs):
-        examples = tuple(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different)
-        yield Suspicion(
-            code="ids-nearly-match",
-            fact=(
-                f"some document ids of the qrels and of the run differ in {difference} only, and "
-                "count as unjudged"
-            ),
+        ids = f"some {kind} ids" if is_sample else number_of(len(different), f"{kind} id")
+        effect = ", and count as unjudged" if is_sample else ""
+        yield Finding.from_code(
+            "ids-nearly-match",
+            f"{ids} of the qrels and of {owner} differ in {difference} only{effect}",
             count=len(different),
-            examples=examples[:MOST_EXAMPLES],
+            examples=(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different),
         )
 
 
@@ -85,8 +96,8 @@ def nearly_equal_in_sample(qrels: Qrels, sample: RankingSample) -> Sequence[tupl
     return pairs if len(pairs) >= _LEAST_SHARE * num_matched else []
 
 
-def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if ids of documents were numbers that lost digits as floats.
+def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if ids of documents were numbers that lost digits as floats.
 
     They have an exponent, or all are large numbers that a 32-bit float can hold, which half of
     the smallest of them are by chance.
@@ -98,15 +109,13 @@ def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
         if len(rounded) < LEAST_DIFFERENT and _are_floats(islice(different, LEAST_DIFFERENT)):
             rounded = list(different) if _are_floats(different) else []
         if len(rounded) >= LEAST_DIFFERENT:
-            yield Suspicion(
-                code="rounded-ids",
-                fact=(
-                    f"{len(rounded):,} of {len(different):,} document ids of the {whose} look "
-                    "like numbers that were rounded, so that different ids may be the same"
-                ),
+            yield Finding.from_code(
+                "rounded-ids",
+                f"{len(rounded):,} of {len(different):,} document ids of the {whose} look "
+                "like numbers that were rounded, so that different ids may be the same",
                 count=len(rounded),
                 total=len(different),
-                examples=tuple(map(shown, rounded[:MOST_EXAMPLES])),
+                examples=map(shown, rounded),
             )
 
 
@@ -123,8 +132,8 @@ def _are_floats(ids: Iterable[str]) -> bool:
     )
 
 
-def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if ids are numbers that are 1 more or less than those of the qrels."""
+def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if ids are numbers that are 1 more or less than those of the qrels."""
     hits = _hits_of_neighbours(qrels, sample, _FEW_RANKINGS)
     if hits[0] > max(hits[-1], hits[1]):
         return
@@ -133,13 +142,11 @@ def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     # Neighbours may be relevant together, as passages of a document.
     is_no_chance = hits[step] - hits[0] > STANDARD_ERRORS * hits.total() ** 0.5
     if is_no_chance and hits[step] > max(LEAST_QUERIES, _TIMES_MORE * hits[0]):
-        yield Suspicion(
-            code="ids-nearly-match",
-            fact=(
-                f"document ids of the run seem to be 1 {'less' if step == 1 else 'more'} than "
-                f"those of the qrels: so {hits[step]:,} of the first documents that were looked at "
-                f"would be relevant, and as they are {hits[0]:,}"
-            ),
+        yield Finding.from_code(
+            "ids-nearly-match",
+            f"document ids of the run seem to be 1 {'less' if step == 1 else 'more'} than "
+            f"those of the qrels: so {hits[step]:,} of the first documents that were looked at "
+            f"would be relevant, and as they are {hits[0]:,}",
             count=hits[step],
         )
 

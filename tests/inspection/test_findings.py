@@ -47,7 +47,7 @@ def codes_of(qrels, run, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
         result = evaluate(qrels, run, ["nDCG@10", "MAP"], **settings)
-    return [suspicion.code for suspicion in result.counted.suspicions]
+    return [finding.code for finding in result.counted.findings]
 
 
 def every(step, change, run):
@@ -310,7 +310,7 @@ def test_a_conversation_may_begin_with_the_answer_before():
 
 @pytest.mark.parametrize("order", ["as ranked", "any order", "best last"])
 @pytest.mark.parametrize("depth", [12, 20, 300])
-def test_a_right_run_has_no_suspicion(order, depth):
+def test_a_right_run_has_no_finding(order, depth):
     qrels, rankings = example(depth)
     run = scored(rankings)
     if order == "any order":
@@ -320,7 +320,7 @@ def test_a_right_run_has_no_suspicion(order, depth):
     assert codes_of(qrels, run) == []
 
 
-def test_rankings_by_chance_have_no_suspicion():
+def test_rankings_by_chance_have_no_finding():
     for seed in range(20):
         generator = random.Random(seed)
         corpus = CORPUS[: generator.choice([60, 200, 4000])]
@@ -446,8 +446,8 @@ def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
         with pytest.warns(BeirEvalWarning, match="same score"):
             halves.append(evaluator.evaluate({query: run[query] for query in queries}))
     merged = halves[0].merge(halves[1])
-    assert [suspicion.code for suspicion in merged.counted.suspicions] == ["constant-scores"]
-    assert merged.counted.suspicions[0] == halves[0].counted.suspicions[0]
+    assert [finding.code for finding in merged.counted.findings] == ["constant-scores"]
+    assert merged.counted.findings[0] == halves[0].counted.findings[0]
 
 
 def test_a_file_that_lists_the_lowest_score_first_is_not_taken_for_swapped(tmp_path):
@@ -460,5 +460,5 @@ def test_a_file_that_lists_the_lowest_score_first_is_not_taken_for_swapped(tmp_p
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         result = evaluate(JUDGED, read_run(tmp_path / "run.trec"), "MRR")
-    codes = [suspicion.code for suspicion in result.counted.suspicions]
+    codes = [finding.code for finding in result.counted.findings]
     assert "swapped-ranks-and-scores" not in codes

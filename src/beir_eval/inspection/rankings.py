@@ -14,25 +14,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.ids import rounded_ids, shifted_ids, spellings
-from beir_eval.evaluation.suspicions.judgements import SCALE, is_deep_pool
-from beir_eval.evaluation.suspicions.scores import (
-    mean_relative_ranks,
-    relative_ranks,
-    relevant_last,
-    suspicions_of_scores,
-)
-from beir_eval.evaluation.suspicions.suspicion import (
+from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
+from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_LONG,
     LEAST_QUERIES,
     LEAST_RANKINGS,
     LEAST_SHARE,
-    MOST_EXAMPLES,
     MOST_RANKINGS,
     STANDARD_ERRORS,
     TOP,
-    Suspicion,
+    Finding,
+)
+from beir_eval.inspection.judgements import SCALE, is_deep_pool
+from beir_eval.inspection.scores import (
+    findings_of_scores,
+    mean_relative_ranks,
+    relative_ranks,
+    relevant_last,
 )
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ _LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
 _LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
 
 
-def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if rankings consist of judged documents, with their grades as scores."""
+def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if rankings consist of judged documents, with their grades as scores."""
     if sample.scores is None:
         return
     num_equal = num_rankings = 0
@@ -86,19 +85,17 @@ def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion
         num_equal >= max(LEAST_RANKINGS, LEAST_SHARE * num_rankings)
         and len(documents_of_grades) >= LEAST_QUERIES
     ):
-        yield Suspicion(
-            code="judgements-as-run",
-            fact=(
-                f"{num_equal:,} of {num_rankings:,} rankings looked at consist of judged documents "
-                "only, with their grades as scores: the run looks like the judgements"
-            ),
+        yield Finding.from_code(
+            "judgements-as-run",
+            f"{num_equal:,} of {num_rankings:,} rankings looked at consist of judged documents "
+            "only, with their grades as scores: the run looks like the judgements",
             count=num_equal,
             total=num_rankings,
         )
 
 
-def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if rankings fit other queries than theirs.
+def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if rankings fit other queries than theirs.
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
     most rankings fit another query, nearly none its own, and not by chance, the rankings were
@@ -145,14 +142,12 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
             yield _belongs_to_others(num_shifted, len(tops), what)
 
 
-def _do_not_fit(num_own: int, num_expected: float, count: int, total: int) -> Suspicion:
-    return Suspicion(
-        code="rankings-of-other-queries",
-        fact=(
-            f"rankings do not fit their queries: among the first {TOP} documents of {total:,} "
-            f"rankings, {num_own:,} are relevant for their query; if rankings were exchanged at "
-            f"random, {num_expected:.0f} would be"
-        ),
+def _do_not_fit(num_own: int, num_expected: float, count: int, total: int) -> Finding:
+    return Finding.from_code(
+        "rankings-of-other-queries",
+        f"rankings do not fit their queries: among the first {TOP} documents of {total:,} "
+        f"rankings, {num_own:,} are relevant for their query; if rankings were exchanged at "
+        f"random, {num_expected:.0f} would be",
         count=count,
         total=total,
     )
@@ -251,13 +246,11 @@ def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
     return parts if 1 < len(set(parts)) <= len(parts) / 2 else query_ids
 
 
-def _belongs_to_others(count: int, total: int, what: str) -> Suspicion:
-    return Suspicion(
-        code="rankings-of-other-queries",
-        fact=(
-            f"rankings seem to belong to other queries: {count:,} of {total:,} rankings looked at "
-            f"fit {what}"
-        ),
+def _belongs_to_others(count: int, total: int, what: str) -> Finding:
+    return Finding.from_code(
+        "rankings-of-other-queries",
+        f"rankings seem to belong to other queries: {count:,} of {total:,} rankings looked at "
+        f"fit {what}",
         count=count,
         total=total,
     )
@@ -340,8 +333,8 @@ def _best_fits_of_mixed(
     return sums
 
 
-def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
-    """Yield a suspicion if some rankings hold no judged document, and the others hold several.
+def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+    """Yield a finding if some rankings hold no judged document, and the others hold several.
 
     Only where documents that are not relevant are judged too, as in a pool: then those that systems
     rank first are judged, relevant or not.
@@ -360,22 +353,20 @@ def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[S
     usual = int(np.median(num_judged[num_judged > 0]))
     least = 1 if usual >= _MANY_JUDGED else max(LEAST_RANKINGS, LEAST_SHARE * len(num_judged))
     if usual >= LEAST_LONG and num_without >= least:
-        without = np.flatnonzero(is_known)[num_judged == 0][:MOST_EXAMPLES].tolist()
-        yield Suspicion(
-            code="rankings-without-judged",
-            fact=(
-                f"{num_without:,} of {len(num_judged):,} rankings "
-                f"{'holds' if num_without == 1 else 'hold'} no judged document, and half of the "
-                f"others {usual} or more"
-            ),
+        without = np.flatnonzero(is_known)[num_judged == 0].tolist()
+        yield Finding.from_code(
+            "rankings-without-judged",
+            f"{num_without:,} of {len(num_judged):,} rankings "
+            f"{'holds' if num_without == 1 else 'hold'} no judged document, and half of the "
+            f"others {usual} or more",
             count=num_without,
             total=len(num_judged),
-            examples=tuple(f"query {shown(qrels.query_ids[row])}" for row in without),
+            examples=(f"query {shown(qrels.query_ids[row])}" for row in without),
         )
 
 
-def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
-    """Yield a suspicion if queries with different relevant documents have the same ranking.
+def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if queries with different relevant documents have the same ranking.
 
     Queries that say the same have the same relevant documents too: then a query counts twice.
     """
@@ -392,23 +383,19 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Suspicion]:
     is_enough = is_varied or count == num_rankings >= 2 * TOP
     if is_enough and count >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         same = "the same first documents"
-        yield Suspicion(
-            code="same-ranking",
-            fact=(
-                f"{count:,} of {num_rankings:,} rankings looked at have "
-                f"{same if len(groups) == 1 else f'{same} as another one'}"
-            ),
+        yield Finding.from_code(
+            "same-ranking",
+            f"{count:,} of {num_rankings:,} rankings looked at have "
+            f"{same if len(groups) == 1 else f'{same} as another one'}",
             count=count,
             total=num_rankings,
         )
     repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
-        yield Suspicion(
-            code="same-queries",
-            fact=(
-                f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} "
-                "documents and all judgements of another one, and each counts in means and p"
-            ),
+        yield Finding.from_code(
+            "same-queries",
+            f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} "
+            "documents and all judgements of another one, and each counts in means and p",
             count=repeated,
             total=num_rankings,
         )
@@ -446,8 +433,8 @@ _BEHIND = 0.1
 _LOWEST_SHARE, _ALL_RELEVANT = 0.3, 0.88
 
 
-def suspicions_of_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
-    """Yield suspicions of the scale of a deep pool: where it begins, and which end is the best.
+def findings_of_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+    """Yield findings of the scale of a deep pool: where it begins, and which end is the best.
 
     Args:
         qrels: the judgements.
@@ -458,8 +445,8 @@ def suspicions_of_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Susp
         yield from _lowest_counts(qrels, matrix)
 
 
-def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
-    """Yield a suspicion if most first documents count as relevant, many with the lowest grade.
+def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+    """Yield a finding if most first documents count as relevant, many with the lowest grade.
 
     So it is with a scale that begins at 1. Of two or three grades often only the relevant documents
     are listed, but then no system finds that many.
@@ -472,19 +459,17 @@ def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]
     cells = matrix.cells.upto(TOP)
     share = float(is_long[cells.row].sum()) / (TOP * int(is_long.sum()))
     if _LOWEST_SHARE * total <= count < total and share >= _ALL_RELEVANT:
-        yield Suspicion(
-            code="grades-without-zero",
-            fact=(
-                f"{share:.0%} of the top {TOP} count as relevant: no grade is 0, and {count:,} of "
-                f"{total:,} are {lowest:g}"
-            ),
+        yield Finding.from_code(
+            "grades-without-zero",
+            f"{share:.0%} of the top {TOP} count as relevant: no grade is 0, and {count:,} of "
+            f"{total:,} are {lowest:g}",
             count=count,
             total=total,
         )
 
 
-def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
-    """Yield a suspicion if the lowest grade is ranked before the highest.
+def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+    """Yield a finding if the lowest grade is ranked before the highest.
 
     The first documents of systems are judged, so that judged documents of low grades tend to be
     ranked late. Not so where other negatives were chosen; they are few.
@@ -501,19 +486,17 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Suspicion]:
     behind = high - low
     error = float(behind.std(ddof=1)) / len(behind) ** 0.5
     if behind.mean() > max(_BEHIND, STANDARD_ERRORS * error):
-        yield Suspicion(
-            code="inverted-grades",
-            fact=(
-                f"documents of grade {distinct[-1]:g} tend to be ranked behind those of grade "
-                f"{distinct[0]:g}: their mean rank is at {high.mean():.0%} of the length of "
-                f"the ranking, the others' at {low.mean():.0%}"
-            ),
+        yield Finding.from_code(
+            "inverted-grades",
+            f"documents of grade {distinct[-1]:g} tend to be ranked behind those of grade "
+            f"{distinct[0]:g}: their mean rank is at {high.mean():.0%} of the length of "
+            f"the ranking, the others' at {low.mean():.0%}",
             count=len(behind),
             total=len(qrels),
         )
 
 
-def suspicions_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
+def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     qrels: Qrels,
     matrix: RelevanceMatrix,
     sample: RankingSample,
@@ -521,7 +504,7 @@ def suspicions_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     *,
     ids_match: bool,
     search_ids: bool = True,
-) -> tuple[Suspicion, ...]:
+) -> tuple[Finding, ...]:
     """Return what looks like a mistake in a run.
 
     Args:
@@ -535,25 +518,25 @@ def suspicions_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     """
     if not ids_match:
         return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample)) if search_ids else ()
-    about_rankings = tuple(suspicions_of_rankings(qrels, matrix, sample, search_ids=search_ids))
-    if any(suspicion.code == "judgements-as-run" for suspicion in about_rankings):
+    about_rankings = tuple(findings_of_rankings(qrels, matrix, sample, search_ids=search_ids))
+    if any(finding.code == "judgements-as-run" for finding in about_rankings):
         return about_rankings
-    about_scores: Iterable[Suspicion] = ()
+    about_scores: Iterable[Finding] = ()
     if sample.scores is None and len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
         about_scores = relevant_last(relative_ranks(matrix), is_thorough=False, has_scores=False)
     elif sample.scores is not None and settings.order == "score":
-        about_scores = suspicions_of_scores(sample, relative_ranks(matrix))
+        about_scores = findings_of_scores(sample, relative_ranks(matrix))
     return (
         *about_scores,
-        *suspicions_of_grades(qrels, matrix),
+        *findings_of_grades(qrels, matrix),
         *(spellings(qrels, sample) if search_ids else ()),
         *about_rankings,
     )
 
 
-def suspicions_of_rankings(
+def findings_of_rankings(
     qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample, *, search_ids: bool = True
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     """Yield what looks like a mistake in the documents of rankings, whatever their scores.
 
     Args:

@@ -9,11 +9,10 @@ import numpy as np
 
 from beir_eval.core.qrels import has_fractional_grades
 from beir_eval.errors import first_few
-from beir_eval.evaluation.suspicions.suspicion import (
+from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
-    MOST_EXAMPLES,
-    Suspicion,
+    Finding,
 )
 
 if TYPE_CHECKING:
@@ -39,13 +38,13 @@ _MOST_NUMBERED = 0.9
 _MOST_NAMES = 5
 
 
-def suspicions_of_qrels(
+def findings_of_qrels(
     qrels: Qrels,
     measures: Iterable[Measure],
     *,
     is_deep_learning: bool = False,
     is_thorough: bool = False,
-) -> tuple[Suspicion, ...]:
+) -> tuple[Finding, ...]:
     """Return what looks like a mistake in judgements, whatever the run.
 
     Args:
@@ -66,8 +65,8 @@ def suspicions_of_qrels(
     )
 
 
-def fractional_grades(grades: Floats, measures: Iterable[Measure]) -> Iterator[Suspicion]:
-    """Yield a suspicion on fractions, of which a measure without a threshold counts every one.
+def fractional_grades(grades: Floats, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield a finding on fractions, of which a measure without a threshold counts every one.
 
     Args:
         grades: the grades, f8[J].
@@ -79,12 +78,10 @@ def fractional_grades(grades: Floats, measures: Iterable[Measure]) -> Iterator[S
         if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
     ]
     if names and has_fractional_grades(grades):
-        yield Suspicion(
-            code="fractional-grades",
-            fact=(
-                "the qrels hold fractional grades, and every grade above 0 counts as relevant for "
-                f"{first_few(names)}"
-            ),
+        yield Finding.from_code(
+            "fractional-grades",
+            "the qrels hold fractional grades, and every grade above 0 counts as relevant for "
+            f"{first_few(names)}",
             count=int(np.count_nonzero(grades % 1)),
             total=len(grades),
         )
@@ -95,39 +92,34 @@ def is_deep_pool(qrels: Qrels) -> bool:
     return len(qrels.grades) >= _DEEP_POOL * len(qrels) > 0
 
 
-def _without_relevant(qrels: Qrels) -> Iterator[Suspicion]:
+def _without_relevant(qrels: Qrels) -> Iterator[Finding]:
     if qrels.max_grade <= 0:
         queries = "the judged query has" if len(qrels) == 1 else f"the {len(qrels):,} queries have"
-        yield Suspicion(
-            code="no-relevant-documents",
-            fact=f"no document is relevant, so nothing is measured: {queries} no grade above 0",
+        yield Finding.from_code(
+            "no-relevant-documents",
+            f"no document is relevant, so nothing is measured: {queries} no grade above 0",
             count=len(qrels),
             total=len(qrels),
         )
 
 
-def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Suspicion]:
-    """Yield a suspicion if most grades are negative; ``validate`` reports any."""
+def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Finding]:
+    """Yield a finding if most grades are negative; ``validate`` reports any."""
     count = int(np.count_nonzero(qrels.grades < 0))
     least = max(LEAST_DIFFERENT, _MOST_NEGATIVE * len(qrels.grades))
     if count and (is_thorough or count > least):
-        yield Suspicion(
-            code="negative-grades",
-            fact=(
-                f"{count:,} of {len(qrels.grades):,} grades are below 0, which means pooled but "
-                "unjudged"
-            ),
+        yield Finding.from_code(
+            "negative-grades",
+            f"{count:,} of {len(qrels.grades):,} grades are below 0, which means pooled but "
+            "unjudged",
             count=count,
             total=len(qrels.grades),
-            examples=tuple(
-                f"grade {grade:g}"
-                for grade in np.unique(qrels.grades[qrels.grades < 0])[:MOST_EXAMPLES]
-            ),
+            examples=map("grade {:g}".format, np.unique(qrels.grades[qrels.grades < 0])),
         )
 
 
-def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Suspicion]:
-    """Yield a suspicion on measures whose level of relevance no grade reaches."""
+def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Finding]:
+    """Yield a finding on measures whose level of relevance no grade reaches."""
     levels = {
         str(measure): level
         for measure in measures
@@ -135,12 +127,10 @@ def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[S
         and level > qrels.max_grade > 0
     }
     if levels:
-        yield Suspicion(
-            code="level-above-grades",
-            fact=(
-                f"no document has a grade of {min(levels.values()):g} or more, so nothing is "
-                f"relevant in {_listed(levels)}: the highest grade is {qrels.max_grade:g}"
-            ),
+        yield Finding.from_code(
+            "level-above-grades",
+            f"no document has a grade of {min(levels.values()):g} or more, so nothing is "
+            f"relevant in {_listed(levels)}: the highest grade is {qrels.max_grade:g}",
             count=len(qrels),
             total=len(qrels),
         )
@@ -148,8 +138,8 @@ def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[S
 
 def _deep_learning_grades(
     qrels: Qrels, measures: Iterable[Measure], *, is_deep_learning: bool
-) -> Iterator[Suspicion]:
-    """Yield a suspicion for passages that are judged as in TREC's Deep Learning tracks.
+) -> Iterator[Finding]:
+    """Yield a finding for passages that are judged as in TREC's Deep Learning tracks.
 
     The tracks count grade 1 ("related") as not relevant for passages in binary measures; for
     documents they count it as relevant. Source: the notes of NIST on the judgements of 2019 to
@@ -173,20 +163,18 @@ def _deep_learning_grades(
         map(str.isdecimal, qrels.query_ids)
     ):
         count = int(np.count_nonzero(grades == 1))
-        yield Suspicion(
-            code="deep-learning-grades",
-            fact=(
-                f"{count:,} of {len(grades):,} judgements have grade 1 on a scale up to 3. "
-                f"They count as relevant in {_listed(without_threshold)}, but not in the results "
-                "of the TREC Deep Learning tracks"
-            ),
+        yield Finding.from_code(
+            "deep-learning-grades",
+            f"{count:,} of {len(grades):,} judgements have grade 1 on a scale up to 3. "
+            f"They count as relevant in {_listed(without_threshold)}, but not in the results "
+            "of the TREC Deep Learning tracks",
             count=count,
             total=len(grades),
         )
 
 
-def _without_zero(qrels: Qrels) -> Iterator[Suspicion]:
-    """Yield a suspicion if a deep pool has no grade 0, as where a scale begins at 1.
+def _without_zero(qrels: Qrels) -> Iterator[Finding]:
+    """Yield a finding if a deep pool has no grade 0, as where a scale begins at 1.
 
     Of shallow judgements, or of two or three grades, often only the relevant ones are listed, as in
     BEIR's judgements of the Deep Learning track.
@@ -196,32 +184,28 @@ def _without_zero(qrels: Qrels) -> Iterator[Suspicion]:
         return
     distinct = np.unique(qrels.grades)
     if len(distinct) > SCALE:
-        yield Suspicion(
-            code="grades-without-zero",
-            fact=(
-                f"all {num_judged:,} judged documents count as relevant, some "
-                f"{num_judged / len(qrels):,.0f} of each query: the lowest of {len(distinct)} "
-                f"grades is {lowest:g}"
-            ),
+        yield Finding.from_code(
+            "grades-without-zero",
+            f"all {num_judged:,} judged documents count as relevant, some "
+            f"{num_judged / len(qrels):,.0f} of each query: the lowest of {len(distinct)} "
+            f"grades is {lowest:g}",
             count=num_judged,
             total=num_judged,
         )
 
 
-def _numbered(qrels: Qrels) -> Iterator[Suspicion]:
-    """Yield a suspicion if grades count the lines."""
+def _numbered(qrels: Qrels) -> Iterator[Finding]:
+    """Yield a finding if grades count the lines."""
     num_judged = len(qrels.grades)
     # Of one query they may be a ranking.
     if num_judged < LEAST_DIFFERENT or len(qrels) == 1:
         return
     num_steps = int(np.count_nonzero(np.diff(qrels.grades) == 1))
     if num_steps >= _MOST_NUMBERED * (num_judged - 1):
-        yield Suspicion(
-            code="numbered-grades",
-            fact=(
-                f"grades look like numbers of lines or ranks: {num_steps + 1:,} of {num_judged:,} "
-                "are 1 more than the one before"
-            ),
+        yield Finding.from_code(
+            "numbered-grades",
+            f"grades look like numbers of lines or ranks: {num_steps + 1:,} of {num_judged:,} "
+            "are 1 more than the one before",
             count=num_steps + 1,
             total=num_judged,
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval.inspection.ids import KINDS, IdMatcher, folded, spelling_differences
+from beir_eval.inspection.spellings import KINDS, IdMatcher, folded, spelling_differences
 
 SPELLINGS = {
     "encoding": ("café", "cafÃ©"),

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.core.saved import FROZEN
 from beir_eval.errors import RunError
-from beir_eval.inspection.ids import KINDS, searchable_ids
+from beir_eval.inspection.spellings import KINDS, searchable_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.evaluation.suspicions.suspicion import (
+from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_LONG,
     LEAST_QUERIES,
     LEAST_RANKINGS,
     LEAST_SHARE,
-    MOST_EXAMPLES,
     MOST_RANKINGS,
     STANDARD_ERRORS,
     TOP,
-    Suspicion,
+    Finding,
 )
 
 if TYPE_CHECKING:
@@ -37,12 +36,12 @@ _MOST_TIED, _FEW_TIED = 0.5, 0.1
 _RANKED_FIRST = 0.5
 
 
-def suspicions_of_scores(
+def findings_of_scores(
     sample: RankingSample,
     known_ranks: Floats | None = None,
     *,
     is_thorough: bool = False,
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     """Yield what looks like a mistake in scores: at most one finding on their direction.
 
     Args:
@@ -59,12 +58,10 @@ def suspicions_of_scores(
         sum(is_constant) >= LEAST_RANKINGS and num_documents >= _LEAST_STEPS
     )
     if is_enough and _are_many(is_constant, several):
-        yield Suspicion(
-            code="constant-scores",
-            fact=(
-                f"all documents have the same score in {sum(is_constant):,} of {len(several):,} "
-                "rankings, so the order of their ids decides"
-            ),
+        yield Finding.from_code(
+            "constant-scores",
+            f"all documents have the same score in {sum(is_constant):,} of {len(several):,} "
+            "rankings, so the order of their ids decides",
             count=sum(is_constant),
             total=len(several),
         )
@@ -72,7 +69,7 @@ def suspicions_of_scores(
     is_varied = is_thorough or (
         len(lists) >= LEAST_QUERIES and len(set(sample.doc_ids)) >= LEAST_DIFFERENT
     )
-    directions: list[Suspicion] = []
+    directions: list[Finding] = []
     stated_ranks = sample.stated_ranks
     if stated_ranks is not None:
         directions = list(_direction_of_ranks(stated_ranks, is_thorough=is_thorough))
@@ -88,8 +85,8 @@ def suspicions_of_scores(
         yield from _tied(sample, is_thorough=is_thorough)
 
 
-def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
-    """Yield a suspicion if many documents have the score of another one in their ranking.
+def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Finding]:
+    """Yield a finding if many documents have the score of another one in their ranking.
 
     An evaluation looks at the first ten documents: a retriever may give all that it does not find
     the score 0.
@@ -98,7 +95,7 @@ def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
         sample: rankings of a run, with scores.
         is_thorough: whether all documents are looked at.
     """
-    assert sample.scores is not None  # noqa: S101 - see suspicions_of_scores
+    assert sample.scores is not None  # noqa: S101 - see findings_of_scores
     num_documents = 0
     tied: list[Floats] = []
     for documents in sample.slices():
@@ -114,15 +111,13 @@ def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Suspicion]:
     num_tied = sum(map(len, tied))
     if num_tied and num_tied >= (_FEW_TIED if is_thorough else _MOST_TIED) * num_documents:
         which = "documents" if is_thorough else f"documents in the top {TOP}"
-        yield Suspicion(
-            code="tied-scores",
-            fact=(
-                f"{num_tied:,} of {num_documents:,} {which} ({num_tied / num_documents:.0%}) have "
-                "the score of another one in their ranking, so the order of the ids decides"
-            ),
+        yield Finding.from_code(
+            "tied-scores",
+            f"{num_tied:,} of {num_documents:,} {which} ({num_tied / num_documents:.0%}) have "
+            "the score of another one in their ranking, so the order of the ids decides",
             count=num_tied,
             total=num_documents,
-            examples=tuple(
+            examples=(
                 f"{count:,} of them have {value:g}"
                 for value, count in Counter(np.concatenate(tied).tolist()).most_common(1)
             ),
@@ -148,8 +143,8 @@ def _ascending(
     known_ranks: Floats | None,
     *,
     is_thorough: bool,
-) -> Iterator[Suspicion]:
-    """Yield a suspicion if rankings list their lowest score first, and it is not seen to be right.
+) -> Iterator[Finding]:
+    """Yield a finding if rankings list their lowest score first, and it is not seen to be right.
 
     It is right if the relevant documents of these queries have the highest scores.
     """
@@ -167,12 +162,10 @@ def _ascending(
         known = known[~np.isnan(known)]
         if len(known) >= LEAST_RANKINGS and known.mean() < _RANKED_FIRST:
             return
-    yield Suspicion(
-        code="ascending-scores",
-        fact=(
-            f"scores are ascending from the first document to the last in {sum(ascends):,} of "
-            f"{len(long):,} rankings, and higher scores are better"
-        ),
+    yield Finding.from_code(
+        "ascending-scores",
+        f"scores are ascending from the first document to the last in {sum(ascends):,} of "
+        f"{len(long):,} rankings, and higher scores are better",
         count=sum(ascends),
         total=len(long),
     )
@@ -188,8 +181,8 @@ def _are_different_wholes(numbers: Floats) -> bool:
     return is_whole and len(np.unique(numbers)) == len(numbers)
 
 
-def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[Suspicion]:
-    """Yield a suspicion if ranks and scores are swapped, ascend together, or disagree.
+def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[Finding]:
+    """Yield a finding if ranks and scores are swapped, ascend together, or disagree.
 
     Args:
         stated: the ranks and scores of lines.
@@ -198,12 +191,10 @@ def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[S
     rankings = [ranking for ranking in stated.rankings() if len(ranking[1]) > 1]
     swapped = [query for query, ranks, scores in rankings if _are_swapped(ranks, scores)]
     if len(swapped) > MOST_RANKINGS * len(rankings):
-        yield Suspicion(
-            code="swapped-ranks-and-scores",
-            fact=(
-                f"ranks and scores look swapped: in {len(swapped):,} of {len(rankings):,} rankings "
-                "looked at, the scores are 1, 2, … and the ranks descend"
-            ),
+        yield Finding.from_code(
+            "swapped-ranks-and-scores",
+            f"ranks and scores look swapped: in {len(swapped):,} of {len(rankings):,} rankings "
+            "looked at, the scores are 1, 2, … and the ranks descend",
             count=len(swapped),
             total=len(rankings),
         )
@@ -223,26 +214,22 @@ def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[S
             num_reversed += is_reversed
             num_steps += len(steps) if is_reversed else 0
     if num_reversed > MOST_RANKINGS * len(ranked) and num_steps >= _LEAST_STEPS:
-        yield Suspicion(
-            code="ascending-scores",
-            fact=(
-                f"scores are ascending with the rank in {num_reversed:,} of {len(ranked):,} "
-                "rankings looked at, and higher scores are better"
-            ),
+        yield Finding.from_code(
+            "ascending-scores",
+            f"scores are ascending with the rank in {num_reversed:,} of {len(ranked):,} "
+            "rankings looked at, and higher scores are better",
             count=num_reversed,
             total=len(ranked),
-            examples=tuple(against[:1]),
+            examples=against[:1],
         )
     elif against and (is_thorough or len(against) >= LEAST_SHARE * len(ranked)):
-        yield Suspicion(
-            code="ranks-against-scores",
-            fact=(
-                f"in {len(against):,} of {len(ranked):,} rankings looked at, a document has a "
-                "higher score than one with a better rank, and scores decide"
-            ),
+        yield Finding.from_code(
+            "ranks-against-scores",
+            f"in {len(against):,} of {len(ranked):,} rankings looked at, a document has a "
+            "higher score than one with a better rank, and scores decide",
             count=len(against),
             total=len(ranked),
-            examples=tuple(against[:MOST_EXAMPLES]),
+            examples=against,
         )
 
 
@@ -297,8 +284,8 @@ def mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
 
 def relevant_last(
     known_ranks: Floats, *, is_thorough: bool, has_scores: bool = True
-) -> Iterator[Suspicion]:
-    """Yield a suspicion if relevant documents tend to be the last of their rankings.
+) -> Iterator[Finding]:
+    """Yield a finding if relevant documents tend to be the last of their rankings.
 
     Args:
         known_ranks: what ``relative_ranks`` returns.
@@ -315,12 +302,10 @@ def relevant_last(
     if not has_scores:
         last, best = "be the last of their rankings", "rank 1 is the best"
     if mean > _RANKED_LAST and mean - 0.5 > STANDARD_ERRORS * error:
-        yield Suspicion(
-            code="relevant-ranked-last",
-            fact=(
-                f"relevant documents tend to {last}: their mean rank is at {mean:.0%} of the "
-                f"length of the ranking, and {best}"
-            ),
+        yield Finding.from_code(
+            "relevant-ranked-last",
+            f"relevant documents tend to {last}: their mean rank is at {mean:.0%} of the "
+            f"length of the ranking, and {best}",
             count=len(known),
             total=len(known_ranks),
         )

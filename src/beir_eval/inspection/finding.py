@@ -1,0 +1,109 @@
+"""``Finding``: what a user is told about an input, and how much must be seen before it."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from beir_eval.core.saved import FROZEN
+from beir_eval.inspection.texts import Level, texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Self
+
+#: More than this share of the rankings must have a property, ...
+MOST_RANKINGS = 0.5
+#: ... or so many rankings of so many documents each, and this share of them.
+LEAST_RANKINGS, LEAST_LONG, LEAST_SHARE = 3, 5, 0.1
+#: Fewer queries show nothing about all of them.
+LEAST_QUERIES = 6
+#: How many different documents, or judgements, show something.
+LEAST_DIFFERENT = 30
+#: How many documents of a ranking show whose ranking it is.
+TOP = 10
+#: By how many standard errors a number must differ from what is expected by chance.
+STANDARD_ERRORS = 3.0
+#: How many examples a finding has.
+MOST_EXAMPLES = 3
+#: The subject of what is about the judgements, so that it is the same for every run.
+QRELS = "qrels"
+
+
+class Finding(BaseModel):
+    """One suspicious property of an input.
+
+    Attributes:
+        code: its name, one of ``inspection/texts.toml``.
+        level: "error", "warning" or "note".
+        subject: the file or the system that it is about; in a result "qrels" if it is the same for
+            every run, else "".
+        fact: what was found, as a clause.
+        count: how many queries, documents, judgements or lines it concerns.
+        total: of how many; None if that is not known.
+        examples: up to three of them.
+        remedy: what to do, as sentences.
+    """
+
+    model_config = FROZEN
+
+    code: str
+    level: Level
+    subject: str
+    fact: str
+    count: int
+    total: int | None = None
+    examples: tuple[str, ...] = ()
+    remedy: str
+
+    @classmethod
+    def from_code(
+        cls,
+        code: str,
+        fact: str,
+        *,
+        count: int,
+        total: int | None = None,
+        examples: Iterable[str] = (),
+    ) -> Self:
+        """Return a finding with the level and the remedy of its code.
+
+        Args:
+            code: one of ``inspection/texts.toml``.
+            fact: what was found.
+            count: how many it concerns.
+            total: of how many.
+            examples: the first three are kept.
+        """
+        texts = texts_of(code)
+        return cls(
+            code=code,
+            level=texts["level"],
+            subject=texts.get("subject", ""),
+            fact=fact,
+            count=count,
+            total=total,
+            examples=tuple(islice(examples, MOST_EXAMPLES)),
+            remedy=texts["remedy"],
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was found and what to do."""
+        examples = f" ({'; '.join(self.examples)})" if self.examples else ""
+        return f"{self.fact}{examples}. {self.remedy.removesuffix('.')}"
+
+
+def about(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings with the file or the system that they are about."""
+    return (finding.model_copy(update={"subject": subject}) for finding in findings)
+
+
+def findings_of_parts(parts: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:
+    """Return the findings of results over disjoint queries; the first of each code is kept."""
+    by_code: dict[str, Finding] = {}
+    for finding in chain.from_iterable(parts):
+        by_code.setdefault(finding.code, finding)
+    return tuple(by_code.values())
