@@ -1,5 +1,5 @@
 # make demo   create .venv with pip, evaluate the bundled runs
-# make test   install the test dependencies too, run all tests but the slow ones (about 5 minutes on two processors)
+# make test   install the test dependencies too, run all tests but the slow ones (about 2.5 minutes on two processors)
 # make test-slow  run the slow tests, the recipes and every property with more examples
 # make test-all   both in one session, as .ci/run does: a property once, and the dearest tests are listed
 # make test-lowest  the tests that versions can change, without properties, with the oldest supported versions

@@ -74,6 +74,7 @@ def check_same(files):
     return base
 
 
+@pytest.mark.slow
 def test_the_base_install_evaluates_and_compares_run_files_with_the_same_result():
     base = check_same([demo.FOLDER, *demo.RUNS])
     [warning] = base["warnings"]  # for two runs, once

@@ -214,6 +214,7 @@ def test_reading_haystack_documents_loads_neither_haystack_nor_the_pipeline_runn
     assert haystack_files(loaded) == {"documents", "haystack_rules"}
 
 
+@pytest.mark.slow
 def test_the_component_does_not_load_the_pipeline_runner():
     loaded = loaded_by("import haystack_integrations.components.evaluators.beir_eval")
     assert "haystack" in loaded

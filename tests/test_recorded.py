@@ -21,6 +21,7 @@ def test_comparisons_of_real_runs_are_those_recorded(realdata):
     assert record.changes("comparisons", record.lines_of("comparisons", realdata)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.peers  # the layout of help texts depends on the version of typer
 def test_printed_and_written_texts_are_those_recorded():
     assert record.changes("printed", record.lines_of("printed", None)) == []

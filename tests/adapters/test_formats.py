@@ -318,6 +318,7 @@ def test_a_malformed_qrels_file_is_refused(tmp_path, content, problem):
         read_qrels(write_file(tmp_path, content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [read_run, read_qrels])
 def test_a_repeated_query_is_named_without_comparing_each_query_with_all_others(read, tmp_path):
     num_queries = 200_000  # a second or less; 20,000,000,000 comparisons take minutes

@@ -228,6 +228,7 @@ json.dump([
     return json.loads(process.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.peers
 @pytest.mark.parametrize("row", range(len(RANX_CASES)), ids=[name for name, *_ in RANX_CASES])
 def test_ranx_and_this_package_give_the_scores_worked_out_for_ranx(row, scores_of_ranx):

@@ -16,6 +16,7 @@ METHODS = ("holm", "bonferroni")
 CASES = [(2, 0.5, 0.05), (10, 0.5, 0.05), (50, 0.2, 0.01), (1_000, 0.1, 0.05), (6_980, 0.03, 0.05)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("size", [1, 2, 7, 300])
 def test_corrections_are_those_of_statsmodels(method, size):

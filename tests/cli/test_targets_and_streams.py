@@ -119,6 +119,7 @@ def test_a_closed_pipe_loses_no_file_no_exit_code_and_prints_no_error(tmp_path, 
 # Standard input
 
 
+@pytest.mark.slow
 def test_a_run_a_packed_run_and_judgements_are_read_from_standard_input(tmp_path):
     printed = run("evaluate", demo.FOLDER, BM25, "-m", "nDCG@10").stdout
     expected = printed.replace("─", "").replace("bm25", "stdin").split()

@@ -32,6 +32,7 @@ def run(folder, *arguments, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}])
 def test_names_of_any_bytes_are_printed_as_escapes_and_written_to_every_file(folder, locale):
     names = [b"qrels.trec", b"esc\x1b[2J.trec", b"bad\xff.trec"]

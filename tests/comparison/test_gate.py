@@ -62,6 +62,7 @@ def checks(*names, **settings):
     return check_gate(comparison, "MRR", non_inferior=non_inferior)
 
 
+@pytest.mark.slow
 def test_a_system_fails_exactly_if_the_verdict_at_twice_alpha_is_worse():
     """So its interval, that of the verdict, leaves out 0 on the side of a loss."""
     rng = np.random.default_rng(7)
@@ -129,6 +130,7 @@ def many_results(num_systems, num_queries=60):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"non_inferior": True}, {"floors": {"nDCG@10": 0.5}}])
 @pytest.mark.parametrize("test", ["sign_flip", "t"])
 def test_a_check_is_the_same_alone_among_nine_others_and_in_any_order(settings, test):

@@ -16,7 +16,7 @@ from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.integrations.retrieval.journal import Journal
 from beir_eval.integrations.retrieval.origin import Origin
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="SIGKILL")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="SIGKILL")]
 KILLS = 3
 
 

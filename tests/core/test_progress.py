@@ -83,6 +83,7 @@ def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
         wait_until(lambda: "reading" in last_line(written()))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("refreshed_often")
 def test_the_clock_of_a_bar_advances_during_a_step(terminal):
     with terminal() as written, progress_bar(total=2, desc="queries"):

@@ -12,7 +12,10 @@ import pytest
 from beir_eval import Evaluator, Qrels, Run, compare
 
 #: Made runs have many ties.
-pytestmark = pytest.mark.filterwarnings("ignore:.*have the score of another one.*")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:.*have the score of another one.*"),
+]
 THREADS = 16
 MEASURES = ["nDCG@10", "MAP", "Recall@5", "MRR", "bpref", "R_cap@5", "ERR@5"]
 
@@ -46,7 +49,6 @@ def scores_of(evaluator, run):
     return evaluator.evaluate(run).values.array.tobytes()
 
 
-@pytest.mark.slow
 def test_one_evaluator_and_its_runs_serve_16_threads_at_once():
     qrels, runs = made_case()
     expected = [scores_of(Evaluator(qrels, MEASURES), run) for run in made_case()[1]]

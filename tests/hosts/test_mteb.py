@@ -12,6 +12,8 @@ import pytest
 from beir_eval import evaluate, read_run
 from beir_eval.adapters import read_mteb_predictions
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[1] / "integrations" / "mteb_run.py"
 
 

@@ -31,6 +31,8 @@ from beir_eval.datasets import demo
 from beir_eval.errors import BeirEvalWarning, InputError, MissingExtraError, RunError
 from beir_eval.integrations import sentence_transformers as ours
 
+pytestmark = pytest.mark.slow
+
 NAME = "beir_eval.integrations.sentence_transformers"
 
 

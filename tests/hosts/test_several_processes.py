@@ -13,6 +13,8 @@ import pytest
 from beir_eval import EvaluationResult
 from tiny_transformers import tiny_encoder
 
+pytestmark = pytest.mark.slow
+
 WORKER = Path(__file__).parents[1] / "support" / "evaluate_in_processes.py"
 
 

@@ -84,6 +84,7 @@ def test_without_a_baseline_the_result_is_kept_and_nothing_is_compared(run_actio
     assert (tmp_path / "output").read_text().splitlines()[-1] == "outcome=passed"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_worse_fails_with_the_reason_and_the_report(run_action, tmp_path):
     evaluate(demo.FOLDER, GOOD, name="main", fingerprint=True).save(tmp_path / "main.json.gz")
     process = run_action(run=str(POOR), measures="nDCG@10 Recall@100")

@@ -14,7 +14,7 @@ from report_cases import HOSTILE, bundled, hostile, made, staged
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
-pytestmark = pytest.mark.peers
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 
 
@@ -100,7 +100,6 @@ def move_of(rank, other_rank, depth, side):
     return f"{'▲' if gain > 0 else '▼'} {abs(gain)}, was {other_rank}" if gain else "= same"
 
 
-@pytest.mark.slow
 def test_the_report_opens_with_the_verdict_and_all_figures(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -122,7 +121,6 @@ def test_the_report_opens_with_the_verdict_and_all_figures(show, comparison_and_
         assert words in counts
 
 
-@pytest.mark.slow
 def test_the_browser_draws_the_rows_that_plot_draws(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -138,7 +136,6 @@ def test_the_browser_draws_the_rows_that_plot_draws(show, comparison_and_texts):
             assert [row[field] for row in drawn_rows] == [row[field] for row in expected]
 
 
-@pytest.mark.slow
 def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -157,7 +154,6 @@ def test_the_table_is_sorted_by_a_click_and_by_the_keyboard(show, comparison_and
     assert cells(page, 0)[:3] == sorted(comparison.query_ids)[:3]
 
 
-@pytest.mark.slow
 def test_the_table_is_searched_by_text(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -168,7 +164,6 @@ def test_the_table_is_searched_by_text(show, comparison_and_texts):
     assert set(cells(page, 0)) == expected
 
 
-@pytest.mark.slow
 def test_a_click_on_a_query_shows_both_rankings(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -203,7 +198,6 @@ def test_a_click_on_a_query_shows_both_rankings(show, comparison_and_texts):
     assert document.text[:60] in item.inner_text()
 
 
-@pytest.mark.slow
 def test_a_query_is_chosen_with_the_keyboard_alone(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -219,7 +213,6 @@ def test_a_query_is_chosen_with_the_keyboard_alone(show, comparison_and_texts):
     assert page.locator("#previous").is_disabled()
 
 
-@pytest.mark.slow
 def test_hovering_shows_the_query_text_and_a_click_on_a_bar_its_rankings(
     show, comparison_and_texts
 ):
@@ -267,7 +260,6 @@ def test_hostile_names_and_texts_are_shown_as_text(show):
     assert page.evaluate("window.hacked") is None
 
 
-@pytest.mark.slow
 def test_an_injected_script_does_not_run(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -288,7 +280,6 @@ def test_an_injected_script_does_not_run(show, comparison_and_texts):
     assert page.evaluate("window.hacked") is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (1200, "dark"), (390, "light")])
 def test_axe_finds_no_violation(show, comparison_and_texts, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -307,7 +298,6 @@ def violations_on(page, axe):
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "dark"), (390, "light")])
 def test_axe_finds_no_violation_in_the_stages_of_a_pipeline(show, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
@@ -317,7 +307,6 @@ def test_axe_finds_no_violation_in_the_stages_of_a_pipeline(show, width, scheme)
     assert violations_on(page, axe) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make_case", [bundled, hostile])
 def test_on_a_phone_nothing_is_wider_than_the_screen(show, make_case):
     comparison, texts = make_case()
@@ -326,7 +315,6 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(show, make_case):
     assert page.locator(".ranking").nth(1).is_visible()
 
 
-@pytest.mark.slow
 def test_on_a_phone_captions_end_at_the_screen(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     sliced = compare_slices(
@@ -350,7 +338,6 @@ def luminance(page, selector, css_property):
     return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
 
 
-@pytest.mark.slow
 def test_the_page_and_its_figures_follow_the_colour_scheme_of_the_reader(
     show, comparison_and_texts
 ):
@@ -361,7 +348,6 @@ def test_the_page_and_its_figures_follow_the_colour_scheme_of_the_reader(
         assert (luminance(page, "#sorted .role-axis-label text", "fill") > 0.5) == is_dark
 
 
-@pytest.mark.slow
 def test_a_printed_page_is_light_and_has_no_controls(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, scheme="dark", **texts)
@@ -374,7 +360,6 @@ def test_a_printed_page_is_light_and_has_no_controls(show, comparison_and_texts)
     assert page.pdf().startswith(b"%PDF")
 
 
-@pytest.mark.slow
 def test_without_scripts_the_verdict_and_the_tables_can_still_be_read(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, scripts=False, **texts)
@@ -386,7 +371,6 @@ def test_without_scripts_the_verdict_and_the_tables_can_still_be_read(show, comp
     assert not page.locator("#explorer").is_visible()
 
 
-@pytest.mark.slow
 def test_any_two_systems_and_any_measure_can_be_chosen(show):
     comparison = made(20, 3, measures=("nDCG@10", "Recall@3"))
     page = show(comparison)
@@ -412,7 +396,6 @@ def test_any_two_systems_and_any_measure_can_be_chosen(show):
     assert "system 1 is better" in page.locator("#counts").inner_text()
 
 
-@pytest.mark.slow
 def test_a_single_result_is_shown_without_a_comparison(show):
     result = evaluate(
         {"q1": {"a": 1}, "q2": {"b": 1}, "q3": {"c": 1}},
@@ -432,14 +415,12 @@ def test_a_single_result_is_shown_without_a_comparison(show):
     assert page.locator(".ranking").count() == 1
 
 
-@pytest.mark.slow
 def test_a_report_without_rankings_says_so(show):
     results = [repeats[0] for repeats in made(10, 2).results.values()]
     page = show(compare([result.model_copy(update={"top": None}) for result in results]))
     assert "hold no rankings" in page.locator("#rankings").inner_text()
 
 
-@pytest.mark.slow
 def test_a_benchmark_shows_every_data_set(show):
     comparisons = {number: made(10 + number, 2, seed=number) for number in (1, 2)}
     results = {
@@ -459,7 +440,6 @@ def test_a_benchmark_shows_every_data_set(show):
     assert page.locator(".ranking").count() == 2
 
 
-@pytest.mark.slow
 def test_a_report_of_7000_queries_is_usable_and_says_what_it_omits(show):
     comparison = made(7000, 2, depth=100)
     texts = {
@@ -485,7 +465,6 @@ def test_a_report_of_7000_queries_is_usable_and_says_what_it_omits(show):
     assert page.locator(".ranking").count() == 2
 
 
-@pytest.mark.slow
 def test_queries_without_rankings_are_marked_in_the_table(show, monkeypatch):
     from beir_eval.report import write  # noqa: PLC0415
 
@@ -503,7 +482,6 @@ def test_queries_without_rankings_are_marked_in_the_table(show, monkeypatch):
     assert "rankings are not in this file" in page.locator("#rankings").inner_text()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["toString", "constructor", "__proto__", "hasOwnProperty", "@system@"]
 )
@@ -525,7 +503,6 @@ def test_names_with_a_special_meaning_in_code_are_shown_as_names(show, name):
     assert name in comparison_page.locator("#sorted-caption").inner_text()
 
 
-@pytest.mark.slow
 def test_queries_without_a_score_are_last_in_either_sort_order(show):
     qrels = {f"q{number}": {"a": 1 if number % 2 else 0, "b": 0} for number in range(6)}
     runs = {
@@ -546,7 +523,6 @@ def test_queries_without_a_score_are_last_in_either_sort_order(show):
     assert page.locator("#query").inner_text() == "Query q1"
 
 
-@pytest.mark.slow
 def test_the_sort_order_and_page_size_of_the_table_are_kept_when_the_measure_changes(
     show, comparison_and_texts
 ):
@@ -561,7 +537,6 @@ def test_the_sort_order_and_page_size_of_the_table_are_kept_when_the_measure_cha
     assert cells(page, 0) == sorted(comparison.query_ids)[:25]
 
 
-@pytest.mark.slow
 def test_the_table_shows_the_page_of_the_chosen_query(show, comparison_and_texts):
     comparison, texts = comparison_and_texts
     page = show(comparison, **texts)
@@ -578,7 +553,6 @@ def test_the_table_shows_the_page_of_the_chosen_query(show, comparison_and_texts
     assert page.evaluate("document.activeElement.closest('tr').classList.contains('chosen')")
 
 
-@pytest.mark.slow
 def test_the_page_works_without_a_chart_that_cannot_be_drawn(
     show, comparison_and_texts, monkeypatch
 ):
@@ -598,7 +572,6 @@ def test_the_page_works_without_a_chart_that_cannot_be_drawn(
     assert page.locator(".ranking").count() == 2
 
 
-@pytest.mark.slow
 def test_negative_and_fractional_grades_are_distinguished_from_unjudged_documents(show):
     qrels = {"q1": {"a": 0.7, "b": -2, "c": 0}, "q2": {"a": 0.3}}
     run = {"q1": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}, "q2": {"a": 1.0}}
@@ -615,7 +588,6 @@ def test_negative_and_fractional_grades_are_distinguished_from_unjudged_document
     ]
 
 
-@pytest.mark.slow
 def test_moves_are_shown_from_ranks_below_those_displayed(show):
     qrels = {f"q{number}": {"a": 1} for number in range(6)}
     unjudged = {f"x{position}": float(-position) for position in range(15)}
@@ -629,7 +601,6 @@ def test_moves_are_shown_from_ranks_below_those_displayed(show):
     assert ranking(page, 1)[9][2] == "▲ 1, was 11"
 
 
-@pytest.mark.slow
 def test_the_report_says_when_it_shows_one_of_several_repeats(show):
     qrels = {f"q{number}": {"a": 1} for number in range(6)}
     good = {query: {"a": 2.0, "x": 1.0} for query in qrels}
@@ -642,7 +613,6 @@ def test_the_report_says_when_it_shows_one_of_several_repeats(show):
         assert words in scores
 
 
-@pytest.mark.slow
 def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_gain(show):
     base = {f"q{number}": 1 + number / 10 for number in range(9)}
     seconds = {

@@ -517,6 +517,7 @@ def test_scores_are_exact_and_undefined_scores_are_null(tmp_path):
 # Size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["日本語の長い文章 " * 400, '<"' * 2000])
 def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_path, text):
     comparison = made(300, 5, measures=("nDCG@10", "Recall@10", "MRR@10"))

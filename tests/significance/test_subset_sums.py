@@ -77,6 +77,7 @@ def test_very_many_queries_have_the_p_and_but_for_rounding_the_interval_of_produ
         assert getattr(by_tables[1], end) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_tied_sums_of_very_many_queries_stay_tied_in_float_arithmetic():
     whole = np.random.default_rng(3).choice([-3.0, -1.0, 1.0, 3.0], MANY)
     assert sign_flip(whole * 0.1, draws=3000).p == sign_flip(whole, draws=3000).p

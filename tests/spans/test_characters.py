@@ -290,6 +290,7 @@ def test_ranks_of_chunks_of_other_lengths_are_a_note_of_the_comparison():
     assert "fairly" not in notes["characters"]
 
 
+@pytest.mark.slow
 def test_ten_million_gold_characters_are_not_spelt_out():
     gold = {f"q{number}": [Span("d", 0, 100_000)] for number in range(100)}
     view = Spans(gold).view()

@@ -547,6 +547,7 @@ def test_ids_of_which_none_matches_have_the_likely_reason(change, reason):
     assert finding.subject == "queries"
 
 
+@pytest.mark.slow
 def test_ids_of_which_none_matches_take_linear_time():
     # Quadratic time: minutes.
     qrels = {"q1": {f"judged {number}": number % 2 for number in range(30_000)}}

@@ -11,7 +11,8 @@ import ranx
 from beir_eval.errors import BeirEvalWarning
 from one_number import made_case, ours
 
-pytestmark = pytest.mark.peers
+# Its functions are compiled when they are first called: 40 seconds.
+pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
 
 def theirs(qrels, run, measure, **options):

@@ -153,6 +153,7 @@ def test_a_model_that_improves_to_the_end_has_not_settled():
     assert not {"●", "○"} & {row[2][-1] for row in result.to_table().rows}
 
 
+@pytest.mark.slow
 @pytest.mark.simulation
 def test_equal_checkpoints_seldom_seem_to_improve():
     rng = np.random.default_rng(2)

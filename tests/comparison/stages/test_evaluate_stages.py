@@ -49,6 +49,7 @@ def made(pipeline, measures, **options):
 MEASURES = ["nDCG@3", "Recall@2", "MAP", "MRR", "Precision@2", "ERR@3"]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(pipelines())
 def test_the_account_adds_up_exactly_and_no_loss_is_below_zero(pipeline):
