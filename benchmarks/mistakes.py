@@ -1,10 +1,11 @@
 """Honest mistakes, made on real runs: which are refused, warned of, noted, or silent.
 
-    BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--only MISTAKE]
+    BEIR_EVAL_REALDATA=../shared/data python benchmarks/mistakes.py [--only MISTAKE] [--tool TOOL]
 
 Each mistake changes the judgements or the run of a pair of real files, which are then evaluated as
-a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, and with
-pytrec_eval, ranx and ir_measures. What is printed beyond what the right files print decides:
+a user would: ``beir-eval evaluate qrels run -m nDCG@10 -m MAP -m Recall@100``, ``evaluate`` on
+dicts in Python, and with pytrec_eval, ranx and ir_measures. What is printed beyond what the right
+files print decides:
 
 - refused: an error, no number;
 - warned: a warning, or another one than for the right files;
@@ -44,6 +45,7 @@ Line: TypeAlias = tuple[str, str, str, str]
 DATA = Path(os.environ.get("BEIR_EVAL_REALDATA", "../shared/data"))
 MEASURES = {
     "beir-eval": ["nDCG@10", "MAP", "Recall@100"],
+    "beir-eval, dicts": ["nDCG@10", "MAP", "Recall@100"],
     "pytrec_eval": ["ndcg_cut_10", "map", "recall_100"],
     "ranx": ["ndcg@10", "map", "recall@100"],
     "ir_measures": ["nDCG@10", "AP", "R@100"],
@@ -428,6 +430,22 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
     )
 
 
+def _beir_eval_on_dicts(qrels: Path, run: Path) -> tuple[str, list[float], list[str], list[str]]:
+    from beir_eval import evaluate, read_qrels, read_run  # noqa: PLC0415 - in its own process
+
+    names, sentences = MEASURES["beir-eval"], list[list[str]]()
+
+    def call() -> list[float]:
+        result = evaluate(read_qrels(qrels).as_dict(), read_run(run).as_dict(), names)
+        warned = result.warnings()
+        sentences.extend([warned, [note for note in result.notes() if note not in warned]])
+        return [result[name] for name in names]
+
+    refused, means, caught, _ = _quietly(call)
+    warned, notes = sentences or ([], [])
+    return refused, means, [*caught, *warned], notes
+
+
 def _quietly(call: Callable[[], list[float]]) -> tuple[str, list[float], list[str], list[str]]:
     """Return the means, and what Python's warnings and the two streams say."""
     printed = io.StringIO()
@@ -492,6 +510,7 @@ def _ir_measures(qrels: Path, run: Path) -> tuple[str, list[float], list[str], l
 
 
 _EVALUATE = {
+    "beir-eval, dicts": _beir_eval_on_dicts,
     "beir-eval": _beir_eval,
     "pytrec_eval": _pytrec_eval,
     "ranx": _ranx,
@@ -564,11 +583,13 @@ def _without_counts(warning: str) -> str:
     return re.sub(r"[\d,]+ of [\d,]+ judgements", "judgements", warning)
 
 
-def look(only: Sequence[str] = ()) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
+def look(
+    only: Sequence[str] = (), names: Sequence[str] = TOOLS
+) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
     """Return {tool: {mistake: how often each outcome}}, and the warnings of the right files."""
-    tools = {name: Tool(name) for name in TOOLS}
+    tools = {name: Tool(name) for name in names}
     counts: dict[str, dict[str, Counter[str]]] = {
-        name: {mistake: Counter() for mistake in MISTAKES} for name in TOOLS
+        name: {mistake: Counter() for mistake in MISTAKES} for name in names
     }
     alarms: list[str] = []
     with tempfile.TemporaryDirectory() as name:
@@ -576,22 +597,24 @@ def look(only: Sequence[str] = ()) -> tuple[dict[str, dict[str, Counter[str]]], 
         for runs, qrels, title in SETS:
             for system, files in real_files(runs, qrels).items():
                 paths = files.write(folder)
-                right = {tool: tools[tool].evaluate(*paths) for tool in TOOLS}
-                alarms += [f"{title}, {system}: {text}" for text in right["beir-eval"][2]]
+                right = {tool: tools[tool].evaluate(*paths) for tool in names}
+                alarms += [f"{title}, {system}: {text}" for text in right[names[0]][2]]
                 for mistake, make in MISTAKES.items():
                     if only and mistake not in only:
                         continue
                     changed = make(files)
                     if changed == files:
-                        for tool in TOOLS:
+                        for tool in names:
                             counts[tool][mistake]["not possible"] += 1
                         continue
                     paths = changed.write(folder)
-                    for tool in TOOLS:
+                    for tool in names:
                         outcome = outcome_of(right[tool], tools[tool].evaluate(*paths))
                         counts[tool][mistake][outcome] += 1
-                        if tool == "beir-eval" and outcome in {"silent", "noted"}:
-                            print(f"{outcome}: {mistake}: {title}, {system}", file=sys.stderr)
+                        if tool.startswith("beir-eval") and outcome in {"silent", "noted"}:
+                            print(
+                                f"{outcome}, {tool}: {mistake}: {title}, {system}", file=sys.stderr
+                            )
     return counts, alarms
 
 
@@ -617,9 +640,9 @@ def totals(counts: dict[str, Counter[str]]) -> Counter[str]:
 
 def table(counts: dict[str, dict[str, Counter[str]]]) -> str:
     """Return the table as Markdown: a row for each mistake, and the shares below."""
-    rows = [f"| mistake | {' | '.join(TOOLS)} |", f"|---|{'---|' * len(TOOLS)}"]
+    rows = [f"| mistake | {' | '.join(counts)} |", f"|---|{'---|' * len(counts)}"]
     for mistake in MISTAKES:
-        cells = [share_text(counts[tool][mistake]) for tool in TOOLS]
+        cells = [share_text(of_tool[mistake]) for of_tool in counts.values()]
         rows.append(f"| {mistake} | {' | '.join(cells)} |")
     for title, wanted in (
         ("refused or warned of", ("refused", "warned")),
@@ -627,8 +650,8 @@ def table(counts: dict[str, dict[str, Counter[str]]]) -> str:
         ("silent", ("silent",)),
     ):
         cells = []
-        for tool in TOOLS:
-            total = totals(counts[tool])
+        for of_tool in counts.values():
+            total = totals(of_tool)
             number = sum(total[outcome] for outcome in ("refused", "warned", "noted", "silent"))
             share = sum(total[outcome] for outcome in wanted)
             cells.append(f"{share / max(1, number):.1%} ({share:,} of {number:,})")
@@ -642,8 +665,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], help="a mistake; repeat it for more")
+    parser.add_argument("--tool", action="append", choices=TOOLS, help="repeat it for more")
     options = parser.parse_args()
-    counts, alarms = look(options.only)
+    counts, alarms = look(options.only, options.tool or TOOLS)
     print(table(counts))
     print("\nCannot be seen:")
     for mistake, reason in CANNOT_BE_SEEN.items():

@@ -8,7 +8,8 @@ import warnings
 import polars as pl
 import pytest
 
-from beir_eval import BeirEvalWarning, Evaluator, compare_runs, evaluate, read_qrels, read_run
+from beir_eval import BeirEvalWarning, Evaluator, Run, compare_runs, evaluate, read_qrels, read_run
+from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.datasets import demo
 from beir_eval.validation import validate
 
@@ -318,6 +319,25 @@ def test_a_right_run_has_no_finding(order, depth):
     if order == "best last":
         run = {query: dict(reversed(docs.items())) for query, docs in run.items()}
     assert codes_of(qrels, run) == []
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_first_look_misses_no_mistake_that_a_sample_shows(name):
+    run, *_ = MISTAKES[name]
+    sampled = Run(run)
+    sampled.is_slow_to_read = True
+    assert codes_of(JUDGED, run) == codes_of(JUDGED, sampled)
+
+
+def test_the_rankings_of_a_right_run_are_read_once(monkeypatch):
+    reads, blocks = [], MappingSource.blocks
+    monkeypatch.setattr(
+        MappingSource, "blocks", lambda *arguments: reads.append(1) or blocks(*arguments)
+    )
+    assert codes_of(JUDGED, RIGHT) == []
+    assert len(reads) == 1
+    assert codes_of(JUDGED, MISTAKES["negated"][0]) == ["ascending-scores"]
+    assert len(reads) == 3
 
 
 def test_rankings_by_chance_have_no_finding():

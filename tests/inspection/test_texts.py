@@ -9,11 +9,11 @@ import pytest
 
 import beir_eval
 from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
-from beir_eval.inspection.texts import LEVELS, _rows, texts_of
+from beir_eval.inspection.finding import LEVELS, _rows, texts_of
 
 EVALUATE = """
 from beir_eval import evaluate
-from beir_eval.inspection import texts
+from beir_eval.inspection import finding as texts
 qrels = {f"q{n}": {f"d{n}": 1} for n in range(20)}
 run = {query: {**judged, "e": 0.5} for query, judged in qrels.items()}
 assert evaluate(qrels, run, "MRR").warnings() == []

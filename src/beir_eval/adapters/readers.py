@@ -183,9 +183,11 @@ def read_run(  # noqa: PLR0913 - one keyword a fact
         return _run_in_parts(_path_of_file(path), format, names)
     content = run_content(path)
     run = run_from_content(content, format, names)
-    if collapse is not None:
-        return run.collapsed(collapse)
-    run.stated_ranks = stated_ranks_of(content, format, names)
+    if collapse is None:
+        run.stated_ranks = stated_ranks_of(content, format, names)
+    else:
+        run = run.collapsed(collapse)
+    run.is_slow_to_read = True
     return run
 
 
@@ -203,6 +205,7 @@ def _run_in_parts(path: Path, stated: str | None, columns: StatedColumns) -> Run
     file = import_name(RUN_FILE)(path, stated, columns)
     with _naming(path, file.format, columns):
         run: Run = file.run()
+    run.is_slow_to_read = True
     with suppress(InputError, ValueError, TypeError, IndexError):  # raised again at evaluation
         run.stated_ranks = stated_ranks_of(file.head, stated, columns)
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: How many queries are sampled, evenly spread over the qrels, and how many documents of each.
 _MOST_QUERIES, _MOST_DOCUMENTS = 60, 100
+#: A first look takes two of five of these queries, which are neighbours, and so many documents.
+_LOOK_STEP, _LOOK_PAIR, _LOOK_DOCUMENTS = 5, 2, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,22 +119,46 @@ class RankingSample:
         return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
 
 
+def read_sample(run: Run, qrels: Qrels) -> RankingSample:
+    """Return what a ``Sampler`` keeps of a run, which is read again for these queries.
+
+    Raises:
+        RunError: the run was changed.
+    """
+    rows = _spread_rows(len(qrels))
+    judged = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
+    sampler = Sampler(len(judged))
+    for block in run.blocks(judged):
+        sampler.add(block)
+    sample = sampler.sample(run.stated_ranks)
+    return replace(sample, rows=rows[sample.rows])
+
+
+def _spread_rows(num_queries: int) -> Ints:
+    return np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
+
+
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.
 
     Of each of at most 60 queries, evenly spread over the qrels, the first 100 documents are kept,
-    or the last 100 if the last one has a higher score than the first.
+    or the last 100 if the last one has a higher score than the first. A first look keeps the first
+    ten of two of five of these queries.
     """
 
-    def __init__(self, num_queries: int) -> None:
+    def __init__(self, num_queries: int, *, is_first_look: bool = False) -> None:
         """Choose the queries.
 
         Args:
             num_queries: the number of judged queries.
+            is_first_look: whether only a few rankings are looked at.
         """
-        chosen = np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
+        self.is_first_look = is_first_look
+        rows = _spread_rows(num_queries)
+        if is_first_look:
+            rows = rows[np.arange(len(rows)) % _LOOK_STEP < _LOOK_PAIR]
         self._is_chosen: Mask = np.zeros(num_queries, dtype=np.bool_)
-        self._is_chosen[chosen] = True
+        self._is_chosen[rows] = True
         self.clear()
 
     def clear(self) -> None:
@@ -149,8 +175,10 @@ class Sampler:
         if not len(rankings):
             return
         first, last = block.starts[rankings], block.starts[rankings + 1]
-        lengths = np.minimum(last - first, _MOST_DOCUMENTS)
-        if block.scores is not None and len(block.scores):
+        lengths = np.minimum(
+            last - first, _LOOK_DOCUMENTS if self.is_first_look else _MOST_DOCUMENTS
+        )
+        if not self.is_first_look and block.scores is not None and len(block.scores):
             ends = np.minimum(last - 1, len(block.scores) - 1)
             begins = np.minimum(first, len(block.scores) - 1)
             does_ascend = (last > first) & (block.scores[ends] > block.scores[begins])

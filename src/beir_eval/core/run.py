@@ -51,6 +51,8 @@ class Run:
 
     Attributes:
         chunk_counts: how many entries are chunks, with ``collapse``; else None.
+        is_slow_to_read: whether to read rankings takes longer than to look for mistakes in them, as
+            of a file, or of a mapping that may load each.
         stated_ranks: the ranks in the first lines of the file that was read; None if it has none.
         text_counts: how chunks were found in judged text, if text is judged and not documents; else
             None.
@@ -70,6 +72,7 @@ class Run:
 
     _source: RunSource
     chunk_counts: ChunkCounts | None = None
+    is_slow_to_read: bool = False
     stated_ranks: StatedRanks | None = None
     text_counts: TextCounts | None = None
     text_settings: Mapping[str, Any] = MappingProxyType({})
@@ -83,6 +86,7 @@ class Run:
                 f"{type(mapping).__name__}; {remedy}"
             )
             raise RunError(msg)
+        self.is_slow_to_read = type(mapping) is not dict
         self._set_source(MappingSource(mapping), collapse)
 
     def _set_source(self, source: RunSource, collapse: ChunkIds | None) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from beir_eval._version import __version__
 from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.core.ranking_sample import Sampler
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run_sources.chunks import ChunkCounts
 from beir_eval.core.saved import SCHEMA_VERSION
@@ -39,14 +38,8 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.inspection.judgements import findings_of_qrels, fractional_grades
-from beir_eval.inspection.rankings import findings_of_run
-from beir_eval.inspection.swapped_inputs import (
-    grades_look_like_scores,
-    scores_look_like_grades,
-    swapped_inputs,
-)
-from beir_eval.inspection.unmatched_ids import find_unmatched_ids, reason_of_query_ids
+from beir_eval.inspection.inspect import Inspector
+from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Mask
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.ranking_sample import RankingSample
+    from beir_eval.core.ranking_sample import Sampler
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
@@ -177,11 +170,7 @@ class Evaluator:
         check_flag("fingerprint", fingerprint)
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._is_drop_in = False
-        self._may_be_swapped = grades_look_like_scores(self.qrels)
-        self._findings = (
-            *fractional_grades(self.qrels.grades, self.measures),
-            *findings_of_qrels(self.qrels, self.measures),
-        )
+        self._inspector = Inspector(self.qrels, self.measures)
         check_tie_extremes(ties, self.measures)
 
     def evaluate(self, run: RunLike, *, name: str = "run") -> EvaluationResult:
@@ -245,17 +234,12 @@ class Evaluator:
         """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""
         check_name("name", name)
         run = as_run(run)
-        sampler = Sampler(len(self.qrels))
+        sampler = self._inspector.sampler(run)
         matrix, summary = relate(
-            self.qrels,
-            run,
-            self._settings,
-            keep_top=self._keep_top,
-            sampler=sampler if run.text_counts is None else None,
+            self.qrels, run, self._settings, keep_top=self._keep_top, sampler=sampler
         )
         check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
-        sample = sampler.sample(run.stated_ranks)
-        counted = self._count(matrix, summary, run, sample, search_ids=search_ids)
+        counted = self._count(matrix, summary, run, sampler, search_ids=search_ids)
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
             skipped = matrix.select(np.flatnonzero(summary.missing))
@@ -290,7 +274,7 @@ class Evaluator:
         matrix: RelevanceMatrix,
         summary: RunSummary,
         run: Run,
-        sample: RankingSample,
+        sampler: Sampler | None,
         *,
         search_ids: bool,
     ) -> Counted:
@@ -304,26 +288,20 @@ class Evaluator:
         unmatched: UnmatchedIds | None = None
         findings: tuple[Finding, ...] = ()
         text = run.text_counts
-        if text is not None:  # the ids are those of characters or spans
+        if text is not None:
             is_whole = matrix.count(matrix.cells.row) == np.diff(self.qrels.starts)
             ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
             text, cutoffs = replace(text, ends_before=ends), []
-        else:
-            unmatched = find_unmatched_ids(
-                self.qrels, run, matrix, counts.match_counts, search_ids=search_ids
-            )
-        if text is None and self._may_be_swapped and scores_look_like_grades(run, self.qrels):
-            findings = (swapped_inputs(self.qrels),)
-        elif text is None:
-            of_run = findings_of_run(
-                self.qrels,
+        if sampler is not None:
+            unmatched, findings = self._inspector.inspect(
+                run,
                 matrix,
-                sample,
+                sampler,
                 self._settings,
-                ids_match=unmatched is None,
+                counts=counts.match_counts,
+                tied=summary.tied,
                 search_ids=search_ids,
             )
-            findings = (*self._findings, *of_run)
         chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
@@ -370,9 +348,10 @@ def for_drop_in(evaluator: Evaluator) -> Evaluator:
     float32 makes of scores, it neither warns nor refuses.
     """
     evaluator._is_drop_in = True  # noqa: SLF001 - its own module
-    evaluator._findings = tuple(  # noqa: SLF001 - its own module
+    inspector = evaluator._inspector  # noqa: SLF001 - likewise
+    inspector.of_qrels = tuple(
         finding
-        for finding in evaluator._findings  # noqa: SLF001 - likewise
+        for finding in inspector.of_qrels
         if finding.code not in ("deep-learning-grades", "level-above-grades")
     )
     return evaluator

@@ -1,12 +1,13 @@
 """Mistakes that can be seen in judgements and runs, before anybody believes the scores.
 
-Arrays in, findings out: ``findings_of_qrels`` looks at the judgements once, ``findings_of_run`` at
-a sample of a run's rankings, at the ranks of the judged documents, and at the ranks that its file
-states. Every evaluation does so; ``validate`` passes whole runs to the same functions.
+An ``Inspector`` looks at the judgements once, and at each run: first at a few rankings and at what
+the evaluation counted anyway (``symptoms``), then, only where one of these is unusual, at 60
+rankings. A run of a file has these looked at always, since to read it takes longer; ``validate``
+passes whole runs to ``findings_of_run``.
 
-Inside: ``finding`` (``Finding`` and the thresholds of all) with its ``texts`` (level, meaning,
-consequence and remedy of each, from ``texts.toml``); ``judgements``; ``rankings``, which calls
-``scores`` (and the ranks beside them) and ``document_ids``; ``swapped_inputs``; ``unmatched_ids``
+Inside: ``inspect`` (the ``Inspector``); ``symptoms``; ``finding`` (``Finding``, the thresholds of
+all, and their texts from ``texts.toml``); what is looked for in ``judgements``, ``rankings``,
+``scores`` (and the ranks beside them), ``document_ids``, ``swapped_inputs`` and ``unmatched_ids``
 (whether ids match, and the likely reason); ``spellings`` (how two spellings of an id differ, and
 which ids of two lists are the same).
 

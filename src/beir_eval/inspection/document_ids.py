@@ -106,8 +106,8 @@ def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     for ids, whose in ((sample.doc_ids[:_MOST_IDS], "run"), (qrels.doc_ids[::step], "qrels")):
         different = dict.fromkeys(searchable_ids(ids))
         rounded = [text for text in different if "e+" in text and _ROUNDED_ID.fullmatch(text)]
-        if len(rounded) < LEAST_DIFFERENT and _are_floats(islice(different, LEAST_DIFFERENT)):
-            rounded = list(different) if _are_floats(different) else []
+        if len(rounded) < LEAST_DIFFERENT and are_floats(islice(different, LEAST_DIFFERENT)):
+            rounded = list(different) if are_floats(different) else []
         if len(rounded) >= LEAST_DIFFERENT:
             yield Finding.from_code(
                 "rounded-ids",
@@ -124,7 +124,7 @@ def _is_number(text: str) -> bool:
     return len(text) <= _MOST_DIGITS and text.isdecimal()
 
 
-def _are_floats(ids: Iterable[str]) -> bool:
+def are_floats(ids: Iterable[str]) -> bool:
     """Return whether all ids are large numbers that a 32-bit float can hold."""
     return all(
         _is_number(text) and (number := int(text)) > _FLOAT_32 and int(np.float32(number)) == number

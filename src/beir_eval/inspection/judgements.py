@@ -27,7 +27,7 @@ _MOST_NEGATIVE = 0.5
 #: Ids of MS MARCO's passages; those of its documents, for which grade 1 counts, begin with D.
 _PASSAGE_ID = re.compile(r"\d+|msmarco_(v2\.1_)?(passage|segmented)_.+|msmarco_v2\.1_doc_.+#.+")
 #: How many ids are compared with the pattern.
-_MOST_IDS = 1_000
+_MOST_IDS = 100
 #: The tracks judged some 200 passages of each query; other data sets with these grades judge few.
 _DEEP_POOL = 50
 #: So many different grades are a scale, and no single grade of what is relevant.
@@ -51,11 +51,13 @@ def findings_of_qrels(
         qrels: the judgements.
         measures: the measures for which they are meant.
         is_deep_learning: whether their name is that of a TREC Deep Learning track.
-        is_thorough: whether what fewer than six queries show is reported too.
+        is_thorough: whether what fewer than six queries show is reported too; ``validate`` has
+            another finding on fractions.
     """
     measures = tuple(measures)
     is_enough = is_thorough or len(qrels) >= LEAST_QUERIES
     return (
+        *(() if is_thorough else fractional_grades(qrels.grades, measures)),
         *(_without_relevant(qrels) if is_enough else ()),
         *(_negative(qrels, is_thorough=is_thorough) if is_enough else ()),
         *(_level_above_grades(qrels, measures) if is_enough else ()),
@@ -197,8 +199,12 @@ def _without_zero(qrels: Qrels) -> Iterator[Finding]:
 def _numbered(qrels: Qrels) -> Iterator[Finding]:
     """Yield a finding if grades count the lines."""
     num_judged = len(qrels.grades)
-    # Of one query they may be a ranking.
-    if num_judged < LEAST_DIFFERENT or len(qrels) == 1:
+    # Of one query they may be a ranking; and numbers that mostly rise by 1 go up to 9 at least.
+    if (
+        num_judged < LEAST_DIFFERENT
+        or len(qrels) == 1
+        or qrels.max_grade < 1 / (1 - _MOST_NUMBERED)
+    ):
         return
     num_steps = int(np.count_nonzero(np.diff(qrels.grades) == 1))
     if num_steps >= _MOST_NUMBERED * (num_judged - 1):

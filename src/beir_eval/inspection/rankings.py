@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import shown
-from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
 from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_LONG,
@@ -28,17 +27,13 @@ from beir_eval.inspection.finding import (
 )
 from beir_eval.inspection.judgements import SCALE, is_deep_pool
 from beir_eval.inspection.scores import (
-    findings_of_scores,
     mean_relative_ranks,
-    relative_ranks,
-    relevant_last,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
@@ -494,61 +489,3 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
             count=len(behind),
             total=len(qrels),
         )
-
-
-def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
-    qrels: Qrels,
-    matrix: RelevanceMatrix,
-    sample: RankingSample,
-    settings: EvaluationSettings,
-    *,
-    ids_match: bool,
-    search_ids: bool = True,
-) -> tuple[Finding, ...]:
-    """Return what looks like a mistake in a run.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of all judged queries and the run.
-        sample: rankings of the run.
-        settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
-        ids_match: whether nothing shows that the document ids are other ones; if something does,
-            only ids are looked at.
-        search_ids: whether ids are searched for other spellings; contents are not.
-    """
-    if not ids_match:
-        return (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample)) if search_ids else ()
-    about_rankings = tuple(findings_of_rankings(qrels, matrix, sample, search_ids=search_ids))
-    if any(finding.code == "judgements-as-run" for finding in about_rankings):
-        return about_rankings
-    about_scores: Iterable[Finding] = ()
-    if sample.scores is None and len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
-        about_scores = relevant_last(relative_ranks(matrix), is_thorough=False, has_scores=False)
-    elif sample.scores is not None and settings.order == "score":
-        about_scores = findings_of_scores(sample, relative_ranks(matrix))
-    return (
-        *about_scores,
-        *findings_of_grades(qrels, matrix),
-        *(spellings(qrels, sample) if search_ids else ()),
-        *about_rankings,
-    )
-
-
-def findings_of_rankings(
-    qrels: Qrels, matrix: RelevanceMatrix, sample: RankingSample, *, search_ids: bool = True
-) -> Iterator[Finding]:
-    """Yield what looks like a mistake in the documents of rankings, whatever their scores.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of all judged queries and the run.
-        sample: rankings of a run.
-        search_ids: whether ids are searched for other spellings.
-    """
-    yield from judgements_as_run(qrels, sample)
-    if search_ids:
-        yield from rounded_ids(qrels, sample)
-        yield from shifted_ids(qrels, sample)
-    of_others = tuple(other_queries(qrels, sample))
-    yield from of_others or rankings_without_judged(qrels, matrix)
-    yield from same_ranking(qrels, sample)

@@ -382,9 +382,7 @@ class IdGroups:
                     f"document with --chunk-ids {separator!r} (collapse={separator!r})"
                 )
                 yield _Spelling("chunks", reason, _same, _without_chunk(separator))
-        name, other_name = (
-            re.sub(r"[^\W_]*$", "", _common_prefix(ids)) for ids in (wanted, listed)
-        )
+        name, other_name = (re.sub(r"[^\W_]*$", "", common_prefix(ids)) for ids in (wanted, listed))
         if name and other_name and name != other_name:
             reason = (
                 f"the ids of {self.theirs} begin with {other_name!r}, those of {self.ours} with "
@@ -429,7 +427,7 @@ def _same(text: str) -> str:
     return text
 
 
-def _common_prefix(ids: Collection[str]) -> str:
+def common_prefix(ids: Collection[str]) -> str:
     """Return the longest text that all ids begin with."""
     if not ids:
         return ""
@@ -446,11 +444,11 @@ def _common_affixes(
     Prefixes are yielded shortest first, but none that could cut a number; a suffix begins with
     neither letter nor digit.
     """
-    prefix = _common_prefix(ids)
+    prefix = common_prefix(ids)
     for length in range(1, len(prefix) + 1):
         if not prefix[length - 1].isdecimal():
             yield "prefix", f"begin with {prefix[:length]!r}", _prefix_remover(prefix[:length])
-    suffix = _common_prefix([text[::-1] for text in ids])[::-1]
+    suffix = common_prefix([text[::-1] for text in ids])[::-1]
     if suffix := re.sub(r"^[^\W_]+", "", suffix):
         yield "suffix", f"end in {suffix!r}", lambda text: text.removesuffix(suffix)
 

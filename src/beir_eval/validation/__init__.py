@@ -8,8 +8,7 @@ Public: ``validate``, ``Validation``, ``Finding``, ``InputSummary``, ``FindingCo
 ``FINDING_CODES``.
 """
 
-from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.texts import FindingCode
+from beir_eval.inspection.finding import Finding, FindingCode
 from beir_eval.validation.result import FINDING_CODES, InputSummary, Validation
 from beir_eval.validation.validate import validate
 

@@ -9,13 +9,12 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.errors import escape_controls, number_of
-from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.texts import LEVELS, Level, finding_codes
+from beir_eval.inspection.finding import LEVELS, Finding, Level, finding_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from beir_eval.inspection.texts import FindingCode
+    from beir_eval.inspection.finding import FindingCode
 
 #: {code: its row}, in the order of the documentation.
 FINDING_CODES: Mapping[str, FindingCode] = finding_codes()

@@ -13,18 +13,14 @@ from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.inspection.document_ids import check_spellings, nearly_equal_in_sample
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.rankings import findings_of_grades, findings_of_rankings
-from beir_eval.inspection.scores import (
-    findings_of_scores,
-    relative_ranks,
-    relevant_last,
-)
+from beir_eval.inspection.inspect import findings_of_run
 from beir_eval.inspection.spellings import IdMatcher
 from beir_eval.inspection.swapped_inputs import (
     grades_look_like_scores,
     scores_look_like_grades,
     swapped_inputs,
 )
+from beir_eval.inspection.symptoms import Symptoms
 from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.ids import check_encodings
@@ -62,7 +58,8 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
         yield swapped_inputs(qrels)
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
     yield from _check_matches(system, qrels, sample)
-    yield from _check_content(system, sample, qrels)
+    matrix, _ = relate(qrels, run, EvaluationSettings(duplicates="keep"))
+    yield from findings_of_run(qrels, matrix, sample, Symptoms(), is_thorough=True)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
     yield from _check_depth(depth, measures)
 
@@ -171,22 +168,6 @@ def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
     for query_id, doc_ids, _ in system.run.rankings():
         if query_id in judged and len(set(doc_ids)) < len(doc_ids):
             yield f"{shown(repeated_ids(doc_ids)[0])} for query {shown(query_id)}"
-
-
-def _check_content(system: RunInput, sample: RankingSample, qrels: Qrels) -> Iterator[Finding]:
-    """Yield the signs of mistakes that evaluations look for too, here in all rankings.
-
-    Document ids in two spellings are compared elsewhere, each with each.
-    """
-    matrix, _ = relate(qrels, system.run, EvaluationSettings(duplicates="keep"))
-    ranks = relative_ranks(matrix)
-    if sample.scores is None:
-        about_scores = relevant_last(ranks, is_thorough=True, has_scores=False)
-    else:
-        about_scores = findings_of_scores(sample, ranks, is_thorough=True)
-    yield from about_scores
-    yield from findings_of_grades(qrels, matrix)
-    yield from findings_of_rankings(qrels, matrix, sample)
 
 
 def _check_depth(depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:

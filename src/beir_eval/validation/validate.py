@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import USUAL_NAMES, StatedColumns
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
-from beir_eval.inspection.finding import Finding, about
-from beir_eval.inspection.texts import LEVELS
+from beir_eval.inspection.finding import LEVELS, Finding, about
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.validation.dataset_checks import check_corpus, check_folder, check_queries
 from beir_eval.validation.inputs import (

@@ -145,7 +145,7 @@ def _allocations():
 
 @cache
 def judged_run(size, *, are_exchanged=False):
-    """Return qrels and a run: seven of eight rankings are good, or all fit the query before."""
+    """Return qrels and a run: fifteen of sixteen rankings are good, or all fit the query before."""
     rng = random.Random(0)
     doc_ids = [f"d{number}" for number in range(size.queries * size.documents // 2)]
     run = {
@@ -155,9 +155,9 @@ def judged_run(size, *, are_exchanged=False):
     judged = []
     for query, ranking in enumerate(run.values()):
         best = sorted(ranking, key=ranking.get, reverse=True)
-        some = best[:3] + best[5:8] if query % 8 else rng.sample(best, 6)
+        some = best[:3] + best[5:8] if query % 16 else rng.sample(best, 6)
         judged.append({doc_id: rng.randint(0, 2) for doc_id in some})
-        judged[-1] |= {best[0 if query % 8 else -1]: 2, **{f"e{n}": 1 for n in range(3)}}
+        judged[-1] |= {best[0 if query % 16 else -1]: 2, **{f"d{10**6 + n}": 1 for n in range(3)}}
     if are_exchanged:
         others = judged[1:] + judged[:1]
         judged = [other | dict.fromkeys(own, 0) for other, own in zip(others, judged, strict=True)]

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import partial
-from itertools import accumulate, chain, compress, count, repeat
+from itertools import accumulate, chain, compress, count, islice, repeat
 from operator import contains, methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
@@ -168,12 +168,11 @@ def _look_up_ids(rankings: Sequence[Mapping[str, Any]], starts: Ints, positions:
     ids = [""] * len(positions)
     rows = np.searchsorted(starts, positions, side="right") - 1
     by_row = np.argsort(rows, kind="stable")
+    order, ranks = by_row.tolist(), (positions - starts[rows])[by_row].tolist()
     for begin, end in equal_ranges(rows[by_row]):
-        row = int(rows[by_row[begin]])
-        keys = list(rankings[row])
-        first = int(starts[row])
-        for index in by_row[begin:end].tolist():
-            ids[index] = keys[int(positions[index]) - first]
+        keys = list(islice(rankings[int(rows[order[begin]])], max(ranks[begin:end]) + 1))
+        for at in range(begin, end):
+            ids[order[at]] = keys[ranks[at]]
     return checked_ids(ids, "run", RunError)
 
 

@@ -1,0 +1,146 @@
+"""``Inspector``: what looks for mistakes in a run, each only if there is a symptom of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from beir_eval.core.ranking_sample import Sampler, read_sample
+from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
+from beir_eval.inspection.finding import LEAST_DIFFERENT, Finding
+from beir_eval.inspection.judgements import findings_of_qrels
+from beir_eval.inspection.rankings import (
+    findings_of_grades,
+    judgements_as_run,
+    other_queries,
+    rankings_without_judged,
+    same_ranking,
+)
+from beir_eval.inspection.scores import findings_of_scores, relative_ranks, relevant_last
+from beir_eval.inspection.swapped_inputs import (
+    grades_look_like_scores,
+    scores_look_like_grades,
+    swapped_inputs,
+)
+from beir_eval.inspection.symptoms import Symptoms, forms_of_qrels, symptoms_of
+from beir_eval.inspection.unmatched_ids import find_unmatched_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from beir_eval.core.arrays import Ints
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.core.ranking_sample import RankingSample
+    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.core.run import Run
+    from beir_eval.inspection.unmatched_ids import MatchCounts, UnmatchedIds
+    from beir_eval.measures import Measure
+
+
+class Inspector:
+    """Looks for mistakes in runs on one qrels, whose own findings are found once."""
+
+    def __init__(self, qrels: Qrels, measures: Sequence[Measure]) -> None:
+        """Look at the judgements.
+
+        Args:
+            qrels: the judgements.
+            measures: the measures that are computed.
+        """
+        self._qrels = qrels
+        self._may_be_swapped = grades_look_like_scores(qrels)
+        self._judged_ids = forms_of_qrels(qrels)
+        self.of_qrels = findings_of_qrels(qrels, measures)
+
+    def sampler(self, run: Run) -> Sampler | None:
+        """Return what looks at rankings while a run is read; at all of a sample if it is slow."""
+        if run.text_counts is not None:  # the ids are those of characters or spans
+            return None
+        return Sampler(len(self._qrels), is_first_look=not run.is_slow_to_read)
+
+    def inspect(  # noqa: PLR0913 - what is known of a run
+        self,
+        run: Run,
+        matrix: RelevanceMatrix,
+        sampler: Sampler,
+        settings: EvaluationSettings,
+        *,
+        counts: MatchCounts,
+        tied: Ints,
+        search_ids: bool,
+    ) -> tuple[UnmatchedIds | None, tuple[Finding, ...]]:
+        """Return whether ids do not match, and all that looks like a mistake.
+
+        Args:
+            run: the run; if there is a symptom some rankings are read again.
+            matrix: the relevance matrix of all judged queries and the run.
+            sampler: what was looked at while the run was read.
+            settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
+            counts: how many queries retrieve a judged document.
+            tied: the number of judged documents with the score of another one, of each query,
+                i8[Q].
+            search_ids: whether ids are searched for other spellings; contents are not.
+        """
+        qrels = self._qrels
+        unmatched = find_unmatched_ids(qrels, run, matrix, counts, search_ids=search_ids)
+        if self._may_be_swapped and scores_look_like_grades(run, qrels):
+            return unmatched, (swapped_inputs(qrels),)
+        sample, seen = sampler.sample(run.stated_ranks), Symptoms()
+        by_score = settings.order == "score"
+        if sampler.is_first_look:
+            ids = self._judged_ids
+            seen = symptoms_of(qrels, matrix, sample, tied, ids, by_score=by_score)
+            if any(seen) or unmatched is not None:
+                sample = read_sample(run, qrels)
+        findings: Iterable[Finding] = ()
+        if unmatched is None:
+            findings = findings_of_run(
+                qrels, matrix, sample, seen, by_score=by_score, search_ids=search_ids
+            )
+        elif search_ids:
+            findings = (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
+        return unmatched, (*self.of_qrels, *findings)
+
+
+def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
+    qrels: Qrels,
+    matrix: RelevanceMatrix,
+    sample: RankingSample,
+    seen: Symptoms,
+    *,
+    by_score: bool = True,
+    search_ids: bool = True,
+    is_thorough: bool = False,
+) -> Iterator[Finding]:
+    """Yield what looks like a mistake in rankings of a run.
+
+    Args:
+        qrels: the judgements.
+        matrix: the relevance matrix of all judged queries and the run.
+        sample: rankings of the run.
+        seen: the symptoms; without one, what it is of is not looked for.
+        by_score: whether scores rank.
+        search_ids: whether ids are searched for other spellings.
+        is_thorough: whether these are all rankings, of which what few show is reported too, and
+            whose ids are compared elsewhere, each with each.
+    """
+    as_run = tuple(judgements_as_run(qrels, sample)) if seen.judged_only else ()
+    if is_thorough or not as_run:
+        if seen.scores and sample.scores is not None and by_score:
+            yield from findings_of_scores(sample, relative_ranks(matrix), is_thorough=is_thorough)
+        is_varied = is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT
+        if seen.scores and sample.scores is None and is_varied:
+            ranks = relative_ranks(matrix)
+            yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
+        yield from findings_of_grades(qrels, matrix)
+        if seen.other_ids and search_ids and not is_thorough:
+            yield from spellings(qrels, sample)
+    yield from as_run
+    if search_ids and (seen.few_found or seen.rounded_ids):
+        yield from rounded_ids(qrels, sample)
+    if search_ids and seen.few_found:
+        yield from shifted_ids(qrels, sample)
+    of_others = tuple(other_queries(qrels, sample)) if seen.few_found else ()
+    yield from of_others or rankings_without_judged(qrels, matrix)
+    if seen.same_first:
+        yield from same_ranking(qrels, sample)
