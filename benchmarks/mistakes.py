@@ -220,6 +220,32 @@ def judgements_as_run(files: Files) -> Files:
     return replace(files, run=[(query, doc, "1", grade) for query, doc, grade in ranked])
 
 
+def sorted_by_labels(files: Files) -> Files:
+    """Return a run whose documents are sorted by their grades, as where a label is a feature."""
+    grade_of = {(query, doc): float(grade) for query, doc, grade in files.qrels}
+    return change_run(
+        lambda ranking: [
+            (query, doc, str(rank), str(1000.0 - rank))
+            for rank, (query, doc, *_) in enumerate(
+                sorted(ranking, key=lambda line: -grade_of.get((line[0], line[1]), 0.0)), start=1
+            )
+        ]
+    )(files)
+
+
+def judged_from_the_run(files: Files) -> Files:
+    """Return judgements of the first ten documents of the run, whose grades are as they were."""
+    grade_of = {(query, doc): grade for query, doc, grade in files.qrels}
+    return replace(
+        files,
+        qrels=[
+            (query, doc, grade_of.get((query, doc), "0"))
+            for query, ranking in by_query(files.run).items()
+            for _, doc, *_ in sorted(ranking, key=lambda line: -float(line[3]))[:10]
+        ],
+    )
+
+
 def swapped_columns(files: Files) -> Files:
     """Return a run with queries and documents exchanged."""
     return replace(files, run=[(doc, query, rank, score) for query, doc, rank, score in files.run])
@@ -364,6 +390,8 @@ MISTAKES: dict[str, Callable[[Files], Files]] = {
     ),
     "a header in the run": lambda files: replace(files, header="query q0 doc rank score tag\n"),
     "the judgements as the run": judgements_as_run,
+    "rankings sorted by the labels": sorted_by_labels,
+    "judgements made from the run": judged_from_the_run,
     "judgements and run swapped": lambda files: replace(files, first=False),
     "all grades 0": with_grades(lambda _: "0"),
     "grades 1 less, so that few are relevant": with_grades(

@@ -95,7 +95,20 @@ def pool_run(num_wrong):
 
 #: 50 documents of grades 0, 1 and 2 for each of six queries.
 POOL = {f"q{query}": {f"d{doc}": doc % 3 for doc in range(50)} for query in range(6)}
+SORTED_POOL = {
+    query: {doc: grade + 3.5 - int(doc[1:]) / 100 for doc, grade in judged.items()}
+    for query, judged in POOL.items()
+}
 GRADED = {str(query): {str(doc): doc % 4 for doc in range(60)} for query in range(3)}
+
+#: Rankings of which the first four documents are judged, and no other.
+FIRST_RANKED = {
+    f"q{query}": {f"{query}-{doc}": 9.5 - doc - query / 10 for doc in range(9)}
+    for query in range(6)
+}
+FIRST_JUDGED = {
+    query: {doc: doc[-1] in "13" for doc in list(docs)[:4]} for query, docs in FIRST_RANKED.items()
+}
 
 #: A run whose scores are all different.
 IRREGULAR = {
@@ -280,6 +293,22 @@ CASES = {
         lambda: (QRELS, QRELS),
         lambda: (QRELS, {**RUN, "q1": QRELS["q1"]}),
         8,
+    ),
+    "sorted-by-labels": (
+        lambda: (POOL, SORTED_POOL),
+        lambda: (POOL, pool_run(0)),
+        6,
+    ),
+    "judgements-of-this-run": (
+        lambda: (FIRST_JUDGED, FIRST_RANKED),
+        lambda: (
+            FIRST_JUDGED,
+            {
+                q: FIRST_RANKED["q0"] if q in "q1q2q3q4" else docs
+                for q, docs in FIRST_RANKED.items()
+            },
+        ),
+        6,
     ),
     "rankings-of-other-queries": (
         lambda: (QRELS, {query: RUN[f"q{(number + 3) % 8}"] for number, query in enumerate(RUN)}),

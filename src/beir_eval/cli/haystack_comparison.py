@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.run import Run
+from beir_eval.evaluation.coverage import with_counts
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import drops_identical_ids
+from beir_eval.inspection.finding import QRELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,8 +63,8 @@ class Verdicts:
     def check_ahead(self, *, stages: bool) -> None:
         """Raise what comparison, gate and stages would raise, before a pipeline is run.
 
-        Each pipeline is taken to retrieve the judged documents, in an order without scores: with
-        the grades as scores the run would look like a mistake.
+        Each pipeline is taken to retrieve the judged documents; what such a run looks like is not
+        said.
 
         Args:
             stages: whether stages are asked for.
@@ -80,7 +82,10 @@ class Verdicts:
         drops = drops_identical_ids(self.data)
         evaluator = Evaluator(qrels, self.measures, drop_identical_ids=drops, fingerprint=True)
         run = Run.from_rankings({query: list(judged) for query, judged in qrels.as_dict().items()})
-        judged = evaluate_without_warning(evaluator, run, self.runs[-1].name)
+        result = evaluate_without_warning(evaluator, run, self.runs[-1].name)
+        assert result.counted is not None  # noqa: S101 - evaluated here
+        of_qrels = tuple(item for item in result.counted.findings if item.subject == QRELS)
+        judged = with_counts(result, findings=of_qrels)
         if len(self.runs) > 1:
             results = {
                 of_pipeline.name: [judged] * len(of_pipeline.names) for of_pipeline in self.runs

@@ -8,6 +8,7 @@ from beir_eval.core.ranking_sample import Sampler, read_sample
 from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
 from beir_eval.inspection.finding import LEAST_DIFFERENT, Finding
 from beir_eval.inspection.judgements import findings_of_qrels
+from beir_eval.inspection.labels import findings_of_labels
 from beir_eval.inspection.rankings import (
     findings_of_grades,
     judgements_as_run,
@@ -132,7 +133,8 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
         if seen.scores and sample.scores is None and is_varied:
             ranks = relative_ranks(matrix)
             yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
-        yield from findings_of_grades(qrels, matrix)
+        yield from findings_of_grades(qrels, matrix, is_shallow_too=is_thorough)
+        yield from findings_of_labels(qrels, matrix)
         if seen.other_ids and search_ids and not is_thorough:
             yield from spellings(qrels, sample)
     yield from as_run

@@ -428,15 +428,21 @@ _BEHIND = 0.1
 _LOWEST_SHARE, _ALL_RELEVANT = 0.3, 0.88
 
 
-def findings_of_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+def findings_of_grades(
+    qrels: Qrels, matrix: RelevanceMatrix, *, is_shallow_too: bool = False
+) -> Iterator[Finding]:
     """Yield findings of the scale of a deep pool: where it begins, and which end is the best.
 
     Args:
         qrels: the judgements.
         matrix: the relevance matrix of qrels and run.
+        is_shallow_too: whether fewer judgements show which end is the best, for ``validate``: of
+            negatives that were chosen because systems rank them first they may not.
     """
-    if is_deep_pool(qrels):
+    is_deep = is_deep_pool(qrels)
+    if is_deep or is_shallow_too:
         yield from _inverted(qrels, matrix)
+    if is_deep:
         yield from _lowest_counts(qrels, matrix)
 
 
