@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import compare
-from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
+from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.benchmark.dataset_scores import groups_without_difference
 from beir_eval.comparison.differences import Pair
 from beir_eval.errors import (
@@ -437,17 +437,6 @@ def test_a_pair_or_system_that_was_not_compared_is_named_in_the_error():
 
 
 # Files, tables and text
-
-
-def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
-    results = results_of(random_scores())
-    comparison = compare_benchmark(results, hierarchical=True)
-    assert compare_benchmark(results, hierarchical=True) == comparison
-    comparison.save(tmp_path / "found.json.gz")
-    assert AcrossDatasets.load(tmp_path / "found.json.gz") == comparison
-    (tmp_path / "bad.json").write_text('{"schema_version": 9}')
-    with pytest.raises(ResultError, match=r"over data sets .* schema_version 9"):
-        AcrossDatasets.load(tmp_path / "bad.json")
 
 
 # Real runs

@@ -609,15 +609,6 @@ def test_the_times_of_queries_are_added_to_the_results_of_a_copy(tmp_path):
         assert all(result.retrieval is None for result in comparison.results[name])
 
 
-def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
-    comparison = compare_three(baseline="base")
-    comparison.save(tmp_path / "found.json.gz")
-    assert Comparison.load(tmp_path / "found.json.gz") == comparison
-    constant = compare(results(a=[2] * 8, b=[1] * 8), baseline="a")
-    constant.save(tmp_path / "constant.json")
-    assert Comparison.load(tmp_path / "constant.json") == constant
-
-
 def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
     comparison = compare_three(baseline="base")
     mirrored_verdicts = {"better": "worse", "undecided": "undecided"}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from beir_eval import BeirEvalWarning, compare
 from beir_eval.comparison.slices import (
-    SlicedComparison,
     by_length,
     by_metadata,
     by_num_relevant,
@@ -23,7 +22,6 @@ from beir_eval.errors import (
     FileFormatError,
     InputError,
     NotEvaluatedError,
-    ResultError,
     SettingError,
 )
 from beir_eval.significance import sign_flip
@@ -327,16 +325,6 @@ def test_metadata_that_gives_no_labels_is_refused(tmp_path, metadata, message):
 
 
 # Files, tables and text
-
-
-def test_two_calls_and_a_saved_and_loaded_comparison_are_equal(tmp_path):
-    comparison = compare_slices(results(), TOPICS, baseline="s0")
-    assert compare_slices(results(), TOPICS, baseline="s0") == comparison
-    comparison.save(tmp_path / "found.json")
-    assert SlicedComparison.load(tmp_path / "found.json") == comparison
-    (tmp_path / "bad.json").write_text("[]")
-    with pytest.raises(ResultError, match=r"comparison by slices of .* found a list"):
-        SlicedComparison.load(tmp_path / "bad.json")
 
 
 def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():

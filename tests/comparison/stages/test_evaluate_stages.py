@@ -384,15 +384,6 @@ def test_the_pair_in_question_is_tested_alone():
     assert family.losses == alone.losses
 
 
-def test_saved_stages_are_loaded_as_they_were(tmp_path):
-    qrels = {f"q{number}": {"a": 1} for number in range(20)}
-    staged = evaluate_stages(qrels, {"bm25": ranked_at(3), "ranker": ranked_at(2)}, ["MRR", "MAP"])
-    staged.save(tmp_path / "stages.json")
-    loaded = StagedResult.load(tmp_path / "stages.json")
-    assert loaded == staged
-    assert (str(loaded), loaded.to_markdown()) == (str(staged), staged.to_markdown())
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
