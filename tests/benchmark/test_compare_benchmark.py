@@ -25,7 +25,7 @@ from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
 from beir_eval.significance.sign_flip import sign_flip_many
-from beir_eval.significance.stratified import balanced, resampled_ranks, stratified_bootstrap
+from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from made_results import MEASURE, made
 
 SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}
@@ -59,13 +59,6 @@ def plain_average(scores, row):
 
 
 # The average
-
-
-def test_the_average_is_the_mean_of_the_means_and_no_query_is_pooled():
-    scores = {"small": np.array([[1.0, 1.0], [0.0, 0.0]]), "large": np.zeros((2, 50))}
-    comparison = compare_benchmark(results_of(scores), baseline="s1")
-    assert comparison.average("s0").average == 0.5
-    assert comparison.difference("s0").difference == 0.5
 
 
 def test_every_average_and_difference_equals_the_plain_definition():
@@ -268,19 +261,6 @@ def test_with_a_single_data_set_the_numbers_equal_those_of_compare():
 # Ranks
 
 
-def test_ranks_are_counted_in_every_resample():
-    resampled = [
-        [0.9, 0.9, 0.9, 0.1],
-        [0.5, 0.5, 0.9, 0.5],
-        [0.1, 0.7, 0.1, 0.3],
-    ]
-    # Ranks by hand: 1 1 1 3 · 2 3 1 1 · 3 2 3 2
-    ranks = resampled_ranks(resampled, confidence=0.5)
-    assert ranks.first.tolist() == [3 / 4, 2 / 4, 0]
-    assert ranks.low.tolist() == [1, 1, 2]
-    assert ranks.high.tolist() == [1, 2, 3]
-
-
 def test_a_copy_of_a_system_shares_its_rank_and_the_verdict_is_undecided():
     scores = {name: array[[0, 1, 1]] for name, array in random_scores(gap=0.2).items()}
     comparison = compare_benchmark(results_of(scores))
@@ -402,14 +382,6 @@ def test_a_benchmark_result_gives_the_same_comparison_as_its_results():
     assert compare_benchmark(benchmark, baseline="s0") == compare_benchmark(results, baseline="s0")
 
 
-def test_repeats_of_a_system_are_averaged_for_each_query():
-    scores = random_scores(systems=2)
-    results = results_of(scores)
-    results["s1"]["one"] = [made(scores["one"][1] + shift) for shift in (-0.1, 0.1)]
-    comparison = compare_benchmark(results)
-    assert comparison.average("s1").average == pytest.approx(plain_average(scores, 1))
-
-
 @pytest.mark.parametrize(
     ("select", "settings", "error", "message"),
     [
@@ -434,12 +406,6 @@ def test_a_pair_or_system_that_was_not_compared_is_named_in_the_error():
         comparison.difference("s1", "s2")
     with pytest.raises(NotEvaluatedError, match="no system 'nobody'"):
         comparison.average("nobody")
-
-
-# Files, tables and text
-
-
-# Real runs
 
 
 def test_draws_are_refused_if_no_data_set_could_be_significant():

@@ -129,6 +129,9 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--floor-interval"], "add --floor MEASURE=SCORE"),
         (["--allow-missing"], "add --gate MEASURE"),
         (["--interval", "x"], "--interval x is not known"),
+        (["--test", "x"], "--test x is not known"),
+        (["--baseline", "x"], "no system 'x'"),
+        (["--gate", "x"], "no measure 'x'"),
         (["-o", "c.json", "--slices", "relevant", "-o", "c.slices.json"], "named twice"),
     ],
 )

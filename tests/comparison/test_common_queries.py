@@ -55,13 +55,8 @@ def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path
 
 def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():
     whole = compare_runs(QRELS, {"a": dict.fromkeys(QRELS, FIRST), "b": WHOLE}, "MRR")
-    skipped = compare_runs(
-        QRELS,
-        {"partial": PARTIAL, "whole": WHOLE},
-        "MRR",
-        missing="skip",
-        on="intersection",
-    )
+    runs = {"partial": PARTIAL, "whole": WHOLE}
+    skipped = compare_runs(QRELS, runs, "MRR", missing="skip", on="intersection")
     for comparison in (whole, skipped):
         assert comparison.on_common_queries is None
         assert "that all systems have" not in "\n".join(comparison.notes()) + str(comparison)

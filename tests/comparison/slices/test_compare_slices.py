@@ -337,9 +337,6 @@ def test_an_unknown_or_ambiguous_slice_is_named_in_the_error():
         comparison.slice("three", "topic")
 
 
-# Real runs
-
-
 def test_edges_that_round_to_the_same_number_get_different_labels():
     labels = cut({f"q{number}": 1.7e9 + number * 1000 + 0.5 for number in range(8)})
     assert len(set(labels.values())) == 4
