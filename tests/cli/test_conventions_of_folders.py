@@ -5,8 +5,8 @@ import json
 import pytest
 
 from beir_eval import Run, write_run
-from command_line import output_of
 from command_line import run as run_command
+from command_line import success
 
 DROPPED = "BEIR's conventions for arguana: documents with the id of their query are left out"
 SPLIT = "BEIR's conventions for msmarco: the split is dev"
@@ -34,9 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    result = run_command(*arguments)
-    assert result.exit_code == 0, result.output
-    return output_of(result)
+    return success(run_command(*arguments))
 
 
 @pytest.mark.parametrize("reading", [[], ["--parts"]])
