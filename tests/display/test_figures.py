@@ -98,13 +98,6 @@ def test_an_unknown_file_extension_is_refused_and_nothing_is_written(comparison,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_notebook_gets_a_picture_and_the_specification(comparison):
-    bundle, _ = comparison.plot()._repr_mimebundle_()
-    assert bundle["image/png"].startswith(PNG)
-    assert bundle["application/vnd.vegalite.v6+json"]["layer"]
-    assert bundle["text/plain"].startswith("Figure('difference of nDCG@10")
-
-
 def test_without_the_extra_a_notebook_and_an_error_say_what_to_install(
     comparison, monkeypatch, tmp_path
 ):

@@ -81,14 +81,26 @@ def comparison_and_texts():
     return bundled()
 
 
+@pytest.fixture
+def comparison(comparison_and_texts):
+    return comparison_and_texts[0]
+
+
+@pytest.fixture
+def texts(comparison_and_texts):
+    return comparison_and_texts[1]
+
+
+@pytest.fixture
+def page(comparison, texts, tmp_path):
+    """The report of the bundled runs."""
+    return page_of(tmp_path / "r.html", comparison, **texts)
+
+
 # Text
 
 
-def test_the_report_states_verdict_means_counts_trust_and_provenance(
-    comparison_and_texts, tmp_path
-):
-    comparison, texts = comparison_and_texts
-    text = page_of(tmp_path / "r.html", comparison, **texts).text
+def test_the_report_states_verdict_means_counts_trust_and_provenance(comparison, page):
     for expected in (
         "nDCG@10: bm25 is better than bm25-plain",
         "bm25-plain (baseline)",
@@ -103,7 +115,7 @@ def test_the_report_states_verdict_means_counts_trust_and_provenance(
         "ties=trec_eval9",
         "test=sign_flip",
     ):
-        assert expected in text
+        assert expected in page.text
 
 
 @pytest.mark.parametrize(
@@ -124,9 +136,8 @@ def test_the_verdict_is_one_sentence(gap, spread, verdict, sentence):
 
 
 def test_the_evidence_on_the_first_measure_is_visible_and_the_rest_is_collapsed(
-    comparison_and_texts, tmp_path
+    comparison, tmp_path
 ):
-    comparison, _ = comparison_and_texts
     write_report(tmp_path / "r.html", comparison)
     section = (tmp_path / "r.html").read_text().partition('<section class="verdict')[2]
     section = section.partition("</section>")[0]
@@ -260,8 +271,7 @@ def test_an_interval_that_excludes_0_beside_undecided_is_explained():
     assert interval_notes(compare(results, baseline="base")) == []
 
 
-def test_results_without_a_comparison_are_shown_without_a_verdict(comparison_and_texts, tmp_path):
-    comparison, texts = comparison_and_texts
+def test_results_without_a_comparison_are_shown_without_a_verdict(comparison, texts, tmp_path):
     results = [result for [result] in comparison.results.values()]
     page = page_of(tmp_path / "r.html", results, **texts)
     assert page.data["parts"][0]["systems"] == [result.name for result in results]
@@ -467,9 +477,8 @@ def test_failures_of_a_benchmark_are_listed(tmp_path):
 # Data
 
 
-def test_rankings_hold_grades_titles_and_texts(comparison_and_texts, tmp_path):
-    comparison, texts = comparison_and_texts
-    [part] = page_of(tmp_path / "r.html", comparison, **texts).data["parts"]
+def test_rankings_hold_grades_titles_and_texts(comparison, texts, page):
+    [part] = page.data["parts"]
     documents = {document.doc_id: document for document in texts["corpus"]}
     assert len(part["rankings"]) == len(comparison.query_ids)
     for index, rankings in part["rankings"].items():
@@ -497,8 +506,7 @@ def test_the_corpus_may_be_a_dict_of_texts_or_of_titles_and_texts(tmp_path):
         assert expected in part["documents"]
 
 
-def test_top_limits_the_documents_shown_per_ranking(comparison_and_texts, tmp_path):
-    comparison, _ = comparison_and_texts
+def test_top_limits_the_documents_shown_per_ranking(comparison, tmp_path):
     [part] = page_of(tmp_path / "r.html", comparison, top=3).data["parts"]
     assert max(len(ranking) for rankings in part["rankings"].values() for ranking in rankings) == 3
     for wrong in (0, -1, 1.5, True):
@@ -604,11 +612,7 @@ def test_the_queries_that_differ_least_are_omitted_first_and_the_report_says_so(
 # Security
 
 
-def test_the_content_security_policy_allows_only_scripts_and_styles_by_hash(
-    comparison_and_texts, tmp_path
-):
-    comparison, texts = comparison_and_texts
-    page = page_of(tmp_path / "r.html", comparison, **texts)
+def test_the_content_security_policy_allows_only_scripts_and_styles_by_hash(page):
     policy = next(
         attributes["content"]
         for tag, attributes in page.elements
@@ -659,11 +663,7 @@ def test_unusual_characters_in_ids_are_kept(tmp_path):
     assert part["documents"][0][0] == odd
 
 
-def test_vendored_scripts_have_their_recorded_hashes_and_their_licences_are_in_the_page(
-    comparison_and_texts, tmp_path
-):
-    comparison, texts = comparison_and_texts
-    page = page_of(tmp_path / "r.html", comparison, **texts)
+def test_vendored_scripts_have_their_recorded_hashes_and_their_licences_are_in_the_page(page):
     folder = files("beir_eval.report") / "vendor"
     for package in vendored_packages():
         script = (folder / package["file"]).read_bytes()
@@ -701,14 +701,12 @@ def test_a_value_that_is_not_a_result_is_refused(tmp_path, what):
         write_report(tmp_path / "r.html", what)
 
 
-def test_queries_and_a_corpus_of_the_wrong_type_are_refused(tmp_path, comparison_and_texts):
+def test_queries_and_a_corpus_of_the_wrong_type_are_refused(tmp_path, comparison):
     with pytest.raises(InputError, match="queries must be"):
-        write_report(tmp_path / "r.html", comparison_and_texts[0], queries=["q"])
+        write_report(tmp_path / "r.html", comparison, queries=["q"])
     with pytest.raises(InputError, match="corpus must be"):
-        write_report(tmp_path / "r.html", comparison_and_texts[0], corpus=["d"])
-    [part] = page_of(tmp_path / "r.html", comparison_and_texts[0], queries={"q01": None}).data[
-        "parts"
-    ]
+        write_report(tmp_path / "r.html", comparison, corpus=["d"])
+    [part] = page_of(tmp_path / "r.html", comparison, queries={"q01": None}).data["parts"]
     assert {text for _, text in part["queries"]} == {""}
 
 
@@ -721,11 +719,11 @@ def test_a_report_without_results_is_refused(tmp_path):
 
 
 def test_without_jinja2_a_report_is_refused_before_anything_is_written(
-    tmp_path, monkeypatch, comparison_and_texts
+    tmp_path, monkeypatch, comparison
 ):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r"beir-eval\[report\]"):
-        write_report(tmp_path / "r.html", comparison_and_texts[0])
+        write_report(tmp_path / "r.html", comparison)
     assert list(tmp_path.iterdir()) == []
 
 
