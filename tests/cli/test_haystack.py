@@ -27,7 +27,7 @@ from beir_eval.evaluation import EvaluationResult
 from beir_eval.integrations.haystack import evaluate_pipeline, index
 from command_line import output_of, refusal, success
 from command_line import run as run_command
-from pipeline_parts import indexing, words
+from pipeline_parts import indexing, words, write_pipeline
 from time_limit import time_limit
 
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
@@ -44,11 +44,7 @@ class Fixed:
 
 @pytest.fixture
 def pipeline_file(tmp_path):
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=20))
-    path = tmp_path / "bm25.yaml"
-    path.write_text(pipeline.dumps())
-    return path
+    return write_pipeline(tmp_path / "bm25.yaml")
 
 
 def run(*arguments):
@@ -111,6 +107,8 @@ def test_the_output_hints_at_an_empty_store(pipeline_file):
         (lambda text: text, ["--on-error", "go"], "on_error="),
         (lambda text: text, ["-m", "nonsense"], "no measure 'nonsense'"),
         (lambda text: text, ["--split", "dev"], "dev"),
+        (lambda text: text, ["--fresh"], "--fresh replaces the answers of --save-run"),
+        (lambda text: text, ["--stages", "--repeats", "2"], "--stages are those of one run"),
     ],
 )
 def test_bad_input_is_refused_before_the_corpus_is_written(pipeline_file, change, options, message):
@@ -118,11 +116,6 @@ def test_bad_input_is_refused_before_the_corpus_is_written(pipeline_file, change
     output = refusal(run(pipeline_file, demo.FOLDER, "--index", *options))
     assert message in output
     assert "documents written" not in output
-
-
-def test_swapped_arguments_are_answered_with_the_right_command(pipeline_file):
-    output = refusal(run(demo.FOLDER, pipeline_file))
-    assert f"beir-eval haystack {pipeline_file} {demo.FOLDER}" in output
 
 
 def test_nested_and_recursive_yaml_aliases_are_refused(tmp_path):
@@ -186,16 +179,6 @@ def test_a_template_that_is_set_to_unsafe_is_refused(tmp_path):
     assert "unsafe=true" in result.lower()
 
 
-def test_the_demo_compares_two_pipelines(tmp_path):
-    result = success(run_command("demo", "-o", tmp_path / "demo.html"))
-    assert "Two Haystack pipelines" in result
-    # The number depends on the BM25 of the installed Haystack.
-    sentence = r"haystack bm25 \+ titles vs haystack bm25: [-+]0\.\d{4} nDCG@10 \(95% interval: "
-    assert re.search(sentence, result)
-    [counts] = re.findall(r"won (\d+), tied (\d+), lost (\d+) queries", result)
-    assert sum(map(int, counts)) == 30
-
-
 # Indexing
 
 
@@ -206,10 +189,7 @@ def write_indexing(path, *parts, **settings):
 
 
 def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count(tmp_path):
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=100))
-    retrieval = tmp_path / "bm25.yaml"
-    retrieval.write_text(pipeline.dumps())
+    retrieval = write_pipeline(tmp_path / "bm25.yaml", top_k=100)
     written = write_indexing(tmp_path / "indexing.yaml", DocumentCleaner(), words(8))
     options = ["-m", "Recall@20", "--index-pipeline", written]
     result = success(run(retrieval, demo.FOLDER, *options))
@@ -248,18 +228,10 @@ def test_stores_that_would_share_their_documents_by_their_index_are_refused(tmp_
     files = []
     for name, regex in (("a", r"\w+"), ("b", r"\S+")):
         store = InMemoryDocumentStore(index="docs", bm25_tokenization_regex=regex)
-        pipeline = Pipeline()
-        pipeline.add_component("retriever", InMemoryBM25Retriever(store))
-        files.append(tmp_path / f"{name}.yaml")
-        files[-1].write_text(pipeline.dumps())
+        files.append(write_pipeline(tmp_path / f"{name}.yaml", store=store))
     result = refusal(run(*files, demo.FOLDER, "--index", "--gate", "MRR@10"))
     assert "the stores of a and of b have other settings and the same index" in result
     assert "documents written" not in result
-
-
-def test_fresh_needs_a_saved_run(pipeline_file):
-    output = refusal(run(pipeline_file, demo.FOLDER, "--index", "--fresh"))
-    assert "--fresh replaces the answers of --save-run" in output
 
 
 @pytest.mark.parametrize("pattern", ["my_pkg.*", "my_pkg", "my_pkg.parts", "my_pkg.parts.*"])
@@ -283,11 +255,8 @@ def hybrid_files(tmp_path, monkeypatch):
     """Write two pipelines of BM25 and a ranker, p.yaml and q.yaml."""
     monkeypatch.chdir(tmp_path)
     for name, top_k in (("p", 20), ("q", 5)):
-        pipeline = Pipeline()
-        pipeline.add_component("bm25", InMemoryBM25Retriever(InMemoryDocumentStore(), top_k=top_k))
-        pipeline.add_component("ranker", LostInTheMiddleRanker(top_k=4))
-        pipeline.connect("bm25.documents", "ranker.documents")
-        (tmp_path / f"{name}.yaml").write_text(pipeline.dumps())
+        then = LostInTheMiddleRanker(top_k=4)
+        write_pipeline(tmp_path / f"{name}.yaml", top_k=top_k, then=then)
     return tmp_path
 
 
@@ -296,24 +265,19 @@ def test_the_stages_of_a_pipeline_are_printed_and_written(hybrid_files):
     result = run("p.yaml", demo.FOLDER, *options)
     assert result.exit_code == 0, result.output
     staged = StagedResult.load(hybrid_files / "r.stages.json")
-    assert [stage.name for stage in staged.stages] == ["bm25", "ranker"]
+    assert [stage.name for stage in staged.stages] == ["retriever", "last"]
     [saved] = json.loads((hybrid_files / "r.json").read_text())
     assert EvaluationResult.model_validate(saved)["nDCG@10"] == staged.result["nDCG@10"]
     for text in (output_of(result), (hybrid_files / "r.md").read_text()):
-        assert "ranker vs bm25" in text
+        assert "last vs retriever" in text
         assert "ms of copying" in text
         assert "orders documents for a prompt, not for a reader" in text
 
 
 def test_each_of_several_pipelines_has_its_stages_and_only_the_last_ones_are_compared(hybrid_files):
     result = success(run("p.yaml", "q.yaml", demo.FOLDER, "--index", "--stages", "-o", "r.json"))
-    assert result.count("ranker vs bm25") == 2
+    assert result.count("last vs retriever") == 2
     for name in ("p", "q"):
-        assert StagedResult.load(hybrid_files / f"r.{name}.stages.json").last == "ranker"
+        assert StagedResult.load(hybrid_files / f"r.{name}.stages.json").last == "last"
     comparison = Comparison.load(hybrid_files / "r.compare.json")
     assert set(comparison.systems) == {"p", "q"}
-
-
-def test_stages_are_those_of_one_run(hybrid_files):
-    output = refusal(run("p.yaml", demo.FOLDER, "--index", "--stages", "--repeats", "2"))
-    assert "--stages are those of one run of each pipeline" in output

@@ -3,7 +3,6 @@
 import json
 import warnings
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
@@ -117,24 +116,18 @@ def test_the_report_shows_the_warning_first_in_the_box_of_the_verdict(case, tmp_
         assert_warned(page, words, before='<h2 id="verdict">' if what is comparison else "<table")
 
 
-def write_trec(folder: Path, run, name: str) -> Path:
-    """Write a run in TREC format and return its file."""
-    path = folder / f"{name}.trec"
-    write_run(run, path)
-    return path
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_path):
     run, words = CASES[name]
     qrels = tmp_path / "qrels.trec"
     qrels.write_text("".join(f"{q} 0 {d} 1\n" for q, docs in QRELS.items() for d in docs))
-    files = [str(write_trec(tmp_path, GOOD, "base")), str(write_trec(tmp_path, run, "new"))]
+    files = [tmp_path / "base.trec", tmp_path / "new.trec"]
+    for path, rankings in zip(files, (GOOD, run), strict=True):
+        write_run(rankings, path)
     targets = {kind: tmp_path / f"c.{kind}" for kind in ("md", "tex", "csv", "json", "html")}
-    options = [text for kind, path in targets.items() for text in ("-o", str(path))]
-    gate = ["--gate", MEASURE, "-o", str(tmp_path / "c.xml")]
-    command = ["compare", str(qrels), *files, "--baseline", "base", *options, *gate]
-    result = run_command(*command)
+    options = [text for path in targets.values() for text in ("-o", path)]
+    gate = ["--gate", MEASURE, "-o", tmp_path / "c.xml"]
+    result = run_command("compare", qrels, *files, "--baseline", "base", *options, *gate)
     assert result.exit_code == 2, result.output
     assert_warned(result.stdout, words, before="new vs ")
     assert result.stdout.index(words[0]) < result.stdout.index("worse")

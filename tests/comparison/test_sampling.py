@@ -146,6 +146,7 @@ def test_that_noise_makes_the_difference_of_two_such_systems_undecided():
         ({"repeats": "random", "correction": "max-t"}, "flips the signs of queries only"),
         ({"deterministic": "a"}, r"must be a list of names, such as \['a'\]"),
         ({"deterministic": ["c"]}, "names 'c', which is no system; there are 'a', 'b'"),
+        ({"deterministic": ["a"]}, "'a', but its repeats have different nDCG@10"),
     ],
 )
 def test_settings_that_do_not_go_with_repeats_are_refused(options, message):
@@ -316,6 +317,7 @@ def test_a_gate_takes_whole_clusters():
         ({"q000": "a"}, "59 of 60 queries have no cluster: 'q001'"),
         (["a"], "clusters must be {query_id: label}"),
         ({"q000": None}, "query 'q000' has None; the label"),
+        (dict.fromkeys(QUERIES, "topic"), "are all in one cluster"),
     ],
 )
 def test_clusters_that_cannot_be_used_are_refused(clusters, message):
@@ -433,12 +435,6 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
     assert " on MRR undecided" in str(comparison)
 
 
-def test_a_deterministic_system_with_different_repeats_is_refused():
-    systems = {"a": seeds("a", SWINGS), "b": scored("b")}
-    with pytest.raises(SettingError, match="'a', but its repeats have different nDCG@10"):
-        compare(systems, baseline="b", deterministic=["a", "b"])
-
-
 def test_no_p_over_repeats_is_stated_where_none_is_needed_or_none_was_used():
     systems = {"s": seeds("s", SWINGS), "d1": scored("d1", 0.1), "d2": scored("d2", seed=1)}
     comparison = compare(systems, baseline="d2", deterministic=["d1", "d2"])
@@ -459,12 +455,6 @@ def test_the_smallest_margin_of_unequal_clusters_is_the_smallest_that_can_be_sho
         with pytest.warns(BeirEvalWarning, match="of the range of the measure"):
             comparison = compare(equal, baseline="b", clusters=clusters, margin=least * factor)
         assert comparison.difference(MEASURE, "a").verdict == verdict
-
-
-def test_queries_of_one_cluster_are_refused_by_a_message_on_clusters():
-    clusters = dict.fromkeys(QUERIES, "topic")
-    with pytest.raises(InputError, match="are all in one cluster"):
-        compare({"a": scored("a"), "b": scored("b", seed=1)}, baseline="b", clusters=clusters)
 
 
 def test_a_latex_caption_says_what_p_is_over():

@@ -71,6 +71,7 @@ SPELLINGS = {
     "P(judged_only=True)@5": Precision(judged_only=True) @ 5,
     # ranx
     "hit_rate@5": Success @ 5,
+    "S@5": Success @ 5,
     "r-precision": Rprec,
     "rbp.95": RBP(p=0.95),
     "ndcg_burges@5": nDCG(gain="exp") @ 5,
