@@ -308,7 +308,7 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         assert_no_regression(half, result("old"), "MRR", allow_missing=True)
 
 
-def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed(tmp_path):
+def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed():
     empty = evaluate(QRELS, {query: {} for query in QRELS}, "MRR", name="empty")
     other = {query: {f"x_{doc}": score for doc, score in RUNS["old"][query].items()}
              for query in QRELS}  # fmt: skip
@@ -322,10 +322,6 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
     assert (first.outcome, second.outcome) == ("undecidable", "undecidable")
     assert "the run of empty has no document for any judged query" in first.reason
     assert "the document ids of other do not match those of the qrels" in second.reason
-    comparison.save(tmp_path / "comparison.json")
-    allowed = {"allow_missing": True, "allow_unequal_depth": True}
-    loaded = Comparison.load(tmp_path / "comparison.json")
-    assert check_gate(loaded, **allowed) == check_gate(comparison, **allowed)
 
 
 def test_a_floor_is_a_ceiling_where_lower_is_better_and_needs_no_baseline():

@@ -175,8 +175,6 @@ def test_a_gate_over_repeats_needs_a_loss_beyond_their_noise():
     assert "60 queries and the repeats of the systems" in check.reason
     [limited] = check_gate(compare(systems, baseline="old", margin=0.1), non_inferior=True)
     assert limited.p > 0.05
-    loaded = Comparison.model_validate_json(over_repeats.model_dump_json())
-    assert check_gate(loaded) == [check]
 
 
 # Clusters
@@ -295,8 +293,6 @@ def test_a_gate_takes_whole_clusters():
     differences = array_of([systems["new"]])[0] - array_of([systems["old"]])[0]
     assert check.p == sign_flip(summed(differences), alternative="less").p
     assert "60 queries in 12 clusters" in check.reason
-    loaded = Comparison.model_validate_json(comparison.model_dump_json())
-    assert check_gate(loaded)[0] == check
     [check] = check_gate(comparison, non_inferior=True)
     assert check.outcome == "failed"
     assert "By a one-sided test it is worse (p" in check.reason

@@ -488,9 +488,3 @@ def test_every_measure_documents_its_formula_source_and_example():
         assert ">>> " in text, definition.name
         assert definition.summary.endswith("."), definition.name
         assert Measure(definition.name).definition is definition
-
-
-def test_every_measure_takes_judged_only():
-    for definition in definitions().values():
-        measure = Measure(definition.name)(judged_only=True)
-        assert "judged_only=True" in str(measure)

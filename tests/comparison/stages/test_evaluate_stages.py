@@ -19,6 +19,14 @@ DOCUMENTS = [f"d{number}" for number in range(7)]
 QUERIES = [f"q{number}" for number in range(4)]
 
 
+def inputs_of(draw, names):
+    return {
+        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
+        for index, name in enumerate(names)
+        if index
+    }
+
+
 @st.composite
 def pipelines(draw):
     """Return qrels, runs by stage, and the inputs of each stage."""
@@ -33,12 +41,7 @@ def pipelines(draw):
             query: {document: -float(rank) for rank, document in enumerate(documents)}
             for query, documents in (rankings or {QUERIES[0]: ["d0"]}).items()
         }
-    inputs = {
-        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
-        for index, name in enumerate(names)
-        if index
-    }
-    return qrels, runs, inputs
+    return qrels, runs, inputs_of(draw, names)
 
 
 MEASURES = ["nDCG@3", "Recall@2", "MAP", "MRR", "Precision@2", "ERR@3"]
@@ -72,12 +75,7 @@ def graphs_with_policies(draw):
             for document, score in draw(entries)
         ]
         runs[name] = Run.from_columns(*zip(*(rows or [(queries[0], "d0", 1.0)]), strict=True))
-    inputs = {
-        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
-        for index, name in enumerate(names)
-        if index
-    }
-    return qrels, runs, inputs, policies
+    return qrels, runs, inputs_of(draw, names), policies
 
 
 @settings(deadline=None)
