@@ -211,7 +211,6 @@ def saved_steps(folder, names=("step-100", "step-2000")):
     [
         ["FOLDER", "--steps"],
         ["--steps", "FOLDER"],
-        ["FOLDER", "--steps", "--baseline", "step-100"],
         ["FOLDER", "--steps", r"-(\d+)"],
         ["FOLDER", r"--steps=(\d+)$"],
     ],
@@ -231,7 +230,6 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
         (("bm25", "run-step100", "run-step200"), [100, 200]),
         (("step-100", "step-200", "epoch-1", "evaluation"), [100, 200]),
         (("Checkpoint_7", "Checkpoint_8", "bm25"), [7, 8]),
-        (("epoch-0.5", "epoch-1"), [0.5, 1]),
         (("epoch1-step10", "epoch1-step20"), [10, 20]),
         (("bm25", "v1", "v2", "v10"), [1, 2, 10]),
         (("run_1e-5_100", "run_1e-5_20", "bm25", "dense"), [20, 100]),

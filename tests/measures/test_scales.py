@@ -30,7 +30,6 @@ def test_a_scale_knows_its_range_its_gains_and_the_best_score():
     ("bounds", "text"),
     [
         (1, "two finite numbers"),
-        ("01", "two finite numbers"),
         ({0: 1, 1: 2}, "two finite numbers"),
         ((0, 1, 2), "two finite numbers"),
         ((0, math.inf), "two finite numbers"),
