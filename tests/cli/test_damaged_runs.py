@@ -5,7 +5,6 @@ import shutil
 
 import pytest
 
-from beir_eval.benchmark import Benchmark
 from beir_eval.evaluation import EvaluationResult
 from command_line import refusal, run
 from data_sets import write_benchmark
@@ -155,15 +154,6 @@ def test_a_data_set_without_a_run_file_is_no_damaged_file(benchmark, tmp_path):
     result = run("bench", *benchmark, "--keep", tmp_path / "out")
     assert result.exit_code == 1
     assert "not evaluated" not in result.stderr
-
-
-def test_a_benchmark_names_the_file_in_the_failure_of_its_system(benchmark, tmp_path):
-    sets, runs = benchmark
-    (runs / "plain" / "two.trec").write_text("z Q0 a 1 2 t\n")
-    systems = {"good": runs / "good", "plain": runs / "plain"}
-    result = Benchmark({"two": sets / "two.tsv"}, systems, folder=tmp_path / "out").run()
-    problem = result.failures["plain"]["two"]
-    assert problem.startswith(f"QueryMismatchError: {runs / 'plain' / 'two.trec'}: the run has no")
 
 
 def test_a_comparison_over_data_sets_refuses_a_damaged_file_and_names_it(benchmark, tmp_path):

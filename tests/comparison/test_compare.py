@@ -141,11 +141,8 @@ def test_power_is_stated_for_the_level_of_the_correction():
 
 def test_a_significant_difference_states_no_power():
     difference = compare_three(baseline="base").difference("MRR", "better")
-    assert (difference.detectable, difference.queries_low, difference.power_note) == (
-        None,
-        None,
-        "",
-    )
+    assert difference.detectable is difference.queries_low is None
+    assert difference.power_note == ""
     assert "80%" not in difference_sentence(difference, 0.01)
 
 
@@ -603,11 +600,8 @@ def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
         )
         assert mirrored.effect == -difference.effect
         assert mirrored.verdict == mirrored_verdicts[difference.verdict]
-        assert (mirrored.p, mirrored.p_corrected, mirrored.p_equal) == (
-            difference.p,
-            difference.p_corrected,
-            difference.p_equal,
-        )
+        for field in ("p", "p_corrected", "p_equal"):
+            assert getattr(mirrored, field) == getattr(difference, field)
         assert mirrored.reversed() == difference
 
 

@@ -454,13 +454,6 @@ def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True, margin=0.08)
 
 
-def test_assert_no_regression_takes_paths_of_saved_results(tmp_path):
-    result("old").save(tmp_path / "old.json")
-    result("worse").save(tmp_path / "worse.json.gz")
-    with pytest.raises(AssertionError, match="worse vs old"):
-        assert_no_regression(tmp_path / "worse.json.gz", str(tmp_path / "old.json"), "MRR")
-
-
 # The command
 
 
@@ -505,7 +498,5 @@ def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
     assert message in outcome
     assert "compare them all the same with --on any-judgements" in outcome
     arguments = [files / "yesterday.json", files / "today.json", "--gate", "MRR@10"]
-    outcome = success(run_command(*arguments, "--on", "any-judgements", "-o", files / "o.xml"))
-    warning = "today: evaluated on other judgements than yesterday"
-    assert warning in outcome
-    assert warning in (files / "o.xml").read_text()
+    allowed = success(run_command(*arguments, "--on", "any-judgements"))
+    assert "today: evaluated on other judgements than yesterday" in allowed

@@ -13,12 +13,7 @@ from markdown_it import MarkdownIt
 from rich.text import Text
 
 import beir_eval
-from beir_eval import (
-    compare_runs,
-    compare_slices,
-    evaluate,
-    evaluate_stages,
-)
+from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stages
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -92,13 +87,7 @@ def printed(monkeypatch):
 
 
 WITHOUT_WARNINGS = ("ExperimentPower", "SpanDrift")
-CLASSES = (
-    *NAMES,
-    "BenchmarkResult",
-    "AcrossDatasets",
-    "StagedResult",
-    *WITHOUT_WARNINGS,
-)
+CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
 SAVED = [name for name in CLASSES if name not in ("BenchmarkResult", "SpanDrift")]
 
 

@@ -522,11 +522,6 @@ def test_negative_grades_gain_nothing_and_grade_zero_only_what_a_table_says(gain
     assert evaluate(qrels, run, [measure])[measure] == total
 
 
-def test_a_gain_table_can_credit_grade_zero():
-    qrels, run = {"q": {"a": 0, "b": 1}}, {"q": {"a": 2.0, "b": 1.0, "x": 0.5}}
-    assert evaluate(qrels, run, [parse("CG(gain={0: 1, 1: 3})")])["CG(gain={0: 1, 1: 3})"] == 4
-
-
 @pytest.mark.parametrize("measure", MEASURES, ids=str)
 def test_an_empty_ranking_and_a_missing_query_score_alike(measure):
     qrels = {"q": {"a": 1}, "r": {"b": 1, "c": 0}}

@@ -44,13 +44,6 @@ def test_bounds_that_are_no_range_are_refused(bounds, text):
         ScoreScale(bounds)
 
 
-def test_a_scale_is_a_small_value_that_cannot_be_changed():
-    scale = ScoreScale()
-    with pytest.raises(AttributeError):
-        scale.higher_is_better = False
-    assert not hasattr(scale, "__dict__")
-
-
 def test_the_direction_is_true_or_false():
     with pytest.raises(SettingError, match="True or False, not 'lower'"):
         ScoreScale(higher_is_better="lower")

@@ -11,7 +11,7 @@ from beir_eval.benchmark import BenchmarkResult
 from beir_eval.comparison.slices import by_length
 from beir_eval.display.charts import difference_rows
 from beir_eval.report import write_report
-from report_cases import HOSTILE, bundled, hostile, made, staged
+from report_cases import HOSTILE, benchmark_of, bundled, hostile, made, staged
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
@@ -407,20 +407,10 @@ def test_a_report_without_rankings_says_so(show):
 
 
 def test_a_benchmark_shows_every_data_set(show):
-    comparisons = {number: made(10 + number, 2, seed=number) for number in (1, 2)}
-    results = {
-        system: {
-            f"set {number}": comparison.results[system][0]
-            for number, comparison in comparisons.items()
-        }
-        for system in ("system 0", "system 1")
-    }
-    names = ("set 1", "set 2")
-    benchmark = BenchmarkResult(results, {}, dict.fromkeys(names), dict.fromkeys(names, "test"))
-    page = show(benchmark)
+    page = show(benchmark_of(made(11, 2, seed=1), made(12, 2, seed=2)))
     assert page.locator("[data-figure] svg").count() == 1
     assert page.locator("#counts").inner_text().startswith("11 queries")
-    page.select_option("#part", label="set 2")
+    page.select_option("#part", label="set 1")
     assert page.locator("#counts").inner_text().startswith("12 queries")
     assert page.locator(".ranking").count() == 2
 

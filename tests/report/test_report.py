@@ -11,13 +11,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from beir_eval import (
-    EvaluationResult,
-    compare,
-    compare_runs,
-    compare_slices,
-    evaluate,
-)
+from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.cautions import judged_cautions
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -29,7 +23,7 @@ from beir_eval.report.page import vendored_packages
 from beir_eval.significance.power import estimate_power
 from made_results import made as result_of
 from made_results import scores_apart
-from report_cases import HOSTILE, bundled, hostile, made, staged
+from report_cases import HOSTILE, benchmark_of, bundled, hostile, made, staged
 
 LARGEST = 6_000_000
 
@@ -332,19 +326,6 @@ def test_more_differences_within_slices_than_fit_are_cut_with_a_notice(tmp_path,
     assert "The evidence by slice: the first 3 of 4 rows are shown" in page.text
 
 
-def benchmark_of(*comparisons):
-    """Return a benchmark with a data set for each comparison: "set 0", "set 1", …"""
-    names = [f"set {number}" for number in range(len(comparisons))]
-    results = {
-        system: {
-            name: comparison.results[system][0]
-            for name, comparison in zip(names, comparisons, strict=True)
-        }
-        for system in comparisons[0].systems
-    }
-    return BenchmarkResult(results, {}, dict.fromkeys(names), dict.fromkeys(names, "test"))
-
-
 def test_a_benchmark_begins_with_the_verdict_over_its_data_sets(tmp_path):
     benchmark = benchmark_of(made(20, 2, seed=1), made(30, 2, seed=2))
     across = compare_benchmark(benchmark, baseline="system 0", draws=2000)
@@ -622,10 +603,8 @@ def test_hostile_names_and_texts_are_escaped(tmp_path):
     page = page_of(tmp_path / "r.html", comparison, **texts)
     assert f"{HOSTILE} one is better than {HOSTILE} two" in page.text
     [part] = page.data["parts"]
-    assert part["queries"][0] == [
-        f"{HOSTILE} query 0",
-        f"{HOSTILE} text of {HOSTILE} query 0",
-    ]
+    query = f"{HOSTILE} query 0"
+    assert part["queries"][0] == [query, f"{HOSTILE} text of {query}"]
     assert [f"{HOSTILE} good", f"{HOSTILE} title", f"{HOSTILE} text"] in part["documents"]
     raw = (tmp_path / "r.html").read_text()
     assert "<img" not in raw
