@@ -32,6 +32,7 @@ SPELLINGS = {
     "Rprec_mult.2": "Rprec_mult(multiple=2)",
     "recall_cap@100": "R_cap@100",
     "Accuracy@5": "Success@5",
+    "top_k_accuracy@5": "Success@5",
     # trec_eval
     "ndcg_cut_10": "nDCG@10",
     "ndcg_cut.10": "nDCG@10",
