@@ -101,19 +101,9 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
         assert result.score("file", name, "nDCG@10") == result.score("folder", name, "ndcg_cut_10")
         assert result.results["words"][name].settings.drop_identical_ids is drop
     assert [row[0] for row in result.rows("MRR@10")] == ["one", "arguana"]
-    table = result.to_markdown()
-    assert "BM25 (Anserini)" in table
-    assert "0.3970" in table
-    assert "arguana: documents whose id is that of their query are left out" in table
     assert "BM25 (Anserini)" not in result.to_markdown("MRR@10")
-    assert (
-        result.to_table().csv().splitlines()[0]
-        == "nDCG@10,words,letters,file,folder,BM25 (Anserini)"
-    )
-    assert r"arguana & " in result.to_table().latex()
-    assert json.loads(result.to_json())["results"]["file"]["one"]["nDCG@10"] == result.score(
-        "file", "one", "nDCG@10"
-    )
+    content = json.loads(result.to_json())["results"]["file"]["one"]
+    assert content["nDCG@10"] == result.score("file", "one", "nDCG@10")
     mteb = result.mteb("file", "arguana", revision="abc")
     assert (mteb["task_name"], mteb["dataset_revision"]) == ("ArguAna", "abc")
     (scores,) = mteb["scores"]["test"]
@@ -273,12 +263,10 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
         ([], {"a": words}, "data sets of different names"),
         ([dataset, dataset], {"a": words}, "data sets of different names"),
         ([dataset], {}, "systems must be"),
-        ([dataset], [words], "systems must be"),
         ([dataset], {"../a": words}, "becomes a folder"),
         ({"..": dataset}, {"a": words}, "becomes a folder"),
         ([dataset], {"a": 7}, "must be a run file"),
         ([dataset], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
-        ([dataset], {"a/b": words}, "becomes a folder"),
         ([dataset], {"a" * 300: words}, "becomes a folder"),
         ({"x": dataset, "x/y": dataset}, {"y": words}, "would share a folder"),
         (None, {"a": words}, "datasets must be"),

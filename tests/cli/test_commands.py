@@ -11,7 +11,7 @@ import pytest
 from beir_eval import __version__, evaluate, read_qrels, read_run
 from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
-from command_line import output_of, run
+from command_line import output_of, refusal, run, success
 from data_sets import write_benchmark
 
 
@@ -24,14 +24,6 @@ def files(tmp_path):
     (tmp_path / "set" / "qrels").mkdir(parents=True)
     (tmp_path / "set" / "qrels" / "dev.tsv").write_text("q1\ta\t1\nq2\tc\t2\n")
     return tmp_path
-
-
-def test_the_means_are_printed_with_one_row_per_system(files):
-    result = run("evaluate", files / "qrels.trec", files / "good.trec", "-m", "P@1", "-m", "AP")
-    assert result.exit_code == 0
-    assert "system Precision@1 AP" in output_of(result)
-    assert "good 1.0000 1.0000" in output_of(result)
-    assert "2 judged queries, none of them missing" in output_of(result)
 
 
 def test_without_a_measure_one_run_is_a_table_of_measures_by_cutoffs(files):
@@ -74,9 +66,8 @@ def test_every_option_reaches_the_evaluation(files):
 
 
 def test_a_data_set_folder_needs_its_split(files):
-    refused = run("evaluate", files / "set", files / "good.trec", "-m", "P@1")
-    assert refused.exit_code == 2
-    assert "it has the splits dev" in output_of(refused)
+    output = refusal(run("evaluate", files / "set", files / "good.trec", "-m", "P@1"))
+    assert "it has the splits dev" in output
     assert run("evaluate", files / "set", files / "good.trec", "--split", "dev").exit_code == 0
 
 
@@ -88,11 +79,12 @@ def test_queries_without_relevant_documents_can_be_left_out(files):
 
 
 def test_per_query_scores_and_results_are_written(files):
-    result = run(
-        *("evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec"),
-        *("-m", "RR", "-m", "Judged@1", "-o", files / "q.csv", "-o", files / "r.json"),
+    success(
+        run(
+            *("evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec"),
+            *("-m", "RR", "-m", "Judged@1", "-o", files / "q.csv", "-o", files / "r.json"),
+        )
     )
-    assert result.exit_code == 0
     with (files / "q.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert rows[0] == {"system": "good", "query_id": "q1", "MRR": "1.0", "Judged@1": "1.0"}
@@ -116,31 +108,25 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
             name, {"seconds per query": scores}, higher_is_better=False
         ).save(tmp_path / f"{name}.json")
     slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
-    passed = run("compare", slow, fast, "--gate", "seconds per query", "-o", f"md={tmp_path / 'm'}")
-    assert passed.exit_code == 0, passed.output
-    verdict = "seconds per query (lower is better): fast is better than slow"
-    assert output_of(passed).startswith(verdict)
-    sentence = "fast vs slow: -1.0000 seconds per query (lower is better) (95% interval"
-    assert sentence in (tmp_path / "m").read_text()
-    assert "computed elsewhere" in output_of(passed)
+    passed = success(run("compare", slow, fast, "--gate", "seconds per query"))
+    assert passed.startswith("seconds per query (lower is better): fast is better than slow")
+    assert "computed elsewhere" in passed
     failed = run("compare", fast, slow, "-m", "seconds per query", "--gate", "seconds per query")
     assert failed.exit_code == 1
     reason = "gate failed: slow vs fast: +1.0000 seconds per query (lower is better)"
     assert reason in output_of(failed)
-    unknown = run("compare", slow, fast, "-m", "minutes")
-    assert unknown.exit_code == 2
-    assert "there is no measure 'minutes'" in output_of(unknown)
+    assert "there is no measure 'minutes'" in refusal(run("compare", slow, fast, "-m", "minutes"))
 
 
 def test_systems_of_files_with_several_each_are_named_after_file_and_system(files):
     for name, rankings in (("main", "good half"), ("change", "half good")):
         runs = [str(files / f"{run_name}.trec") for run_name in rankings.split()]
-        saved = run("evaluate", str(files / "qrels.trec"), *runs, "-o", str(files / f"{name}.json"))
-        assert saved.exit_code == 0, saved.output
-    compared = run("compare", files / "main.json", files / "change.json", "-m", "MRR@10")
-    assert compared.exit_code == 0, compared.output
+        success(
+            run("evaluate", str(files / "qrels.trec"), *runs, "-o", str(files / f"{name}.json"))
+        )
+    compared = success(run("compare", files / "main.json", files / "change.json", "-m", "MRR@10"))
     for system in ("main/good", "main/half", "change/good", "change/half"):
-        assert system in output_of(compared)
+        assert system in compared
 
 
 def test_one_measure_of_the_gate_in_two_spellings_is_one_check(files):
@@ -161,9 +147,8 @@ def test_systems_with_the_same_file_name_are_named_with_their_folder(files):
     copied = files / "X" / "A" / "bm25.trec.gz"
     copied.parent.mkdir(parents=True)
     copied.write_text(paths[0].read_text())
-    refused = run("evaluate", files / "qrels.trec", paths[0], copied)
-    assert refused.exit_code == 2
-    assert "two runs have the name A/bm25" in output_of(refused)
+    output = refusal(run("evaluate", files / "qrels.trec", paths[0], copied))
+    assert "two runs have the name A/bm25" in output
 
 
 BAD = {
@@ -173,12 +158,8 @@ BAD = {
         "choose one of 'trec_eval9' (trec_eval 9, pytrec_eval",
     ),
     "a file that is not there": (["qrels.trec", "none.trec"], "none.trec: No such file"),
-    "qrels that are not there": (["none.trec", "good.trec"], "none.trec: No such file"),
     "a folder without qrels": ([".", "good.trec"], "no qrels in this folder"),
     "qrels as a run": (["qrels.trec", "qrels.trec"], "TREC qrels are read with read_qrels"),
-    "five columns": (["qrels.trec", "five.trec"], "five.trec, line 17: 5 columns"),
-    "no common query": (["qrels.trec", "other.trec"], "other.trec: the run has no query in common"),
-    "a duplicate": (["qrels.trec", "twice.trec"], "query 'q1' repeats 'a'"),
     "a missing query": (["qrels.trec", "half.trec", "--missing", "error"], "missing from the run"),
     "a split for a file": (["qrels.trec", "good.trec", "--split", "dev"], "belongs to a data-set"),
     "no run": (["qrels.trec"], "Missing argument"),
@@ -192,9 +173,6 @@ BAD = {
 @pytest.mark.parametrize(("arguments", "problem"), BAD.values(), ids=BAD)
 def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, arguments, problem):
     monkeypatch.chdir(files)
-    (files / "five.trec").write_text("q1 Q0 d 1 1 t\n" * 16 + "q1 Q0 d 1 1\n")
-    (files / "other.trec").write_text("zz Q0 d 1 1 t\n")
-    (files / "twice.trec").write_text("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n")
     result = run("evaluate", *arguments)
     assert result.exit_code == 2
     assert problem in output_of(result)
@@ -208,9 +186,7 @@ def test_a_file_that_a_command_names_twice_is_not_overwritten(files):
     before = (files / "good.trec").read_text()
     command = ["evaluate", files / "qrels.trec", files / "good.trec", "-m", "RR"]
     for options in (["-o", f"json={files / 'good.trec'}"], ["-o", "json=x", "-o", "csv=x"]):
-        result = run(*command, *options)
-        assert result.exit_code == 2
-        assert "is named twice on this command" in output_of(result)
+        assert "is named twice on this command" in refusal(run(*command, *options))
     assert (files / "good.trec").read_text() == before
 
 
@@ -243,9 +219,7 @@ def test_a_remedy_names_only_options_that_the_command_has():
 
 def test_a_measure_is_explained_in_any_spelling():
     for name in ("ndcg_cut_10", "NDCG", "nDCG@5"):
-        description = run("list", "measures", name)
-        assert description.exit_code == 0
-        assert "Järvelin and Kekäläinen" in description.output
+        assert "Järvelin and Kekäläinen" in success(run("list", "measures", name))
     assert run("list", "measures", "nope").exit_code == 2
 
 
@@ -288,42 +262,19 @@ def test_without_its_extra_the_command_says_what_to_install(files):
     assert "Traceback" not in result.stderr
 
 
-def test_a_benchmark_of_run_files_prints_a_table_and_writes_files(tmp_path):
-    sets, runs = write_benchmark(tmp_path, ("one", "arguana"))
-    out = tmp_path / "out"
-    tables = {kind: tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")}
-    options = [text for kind, path in tables.items() for text in ("-o", str(path))]
-    result = run("bench", sets, runs, "--keep", out, "--bm25", *options)
-    assert result.exit_code == 0, result.output
-    assert "BM25 (Anserini)" in result.output
-    assert "0.3970" in result.output
-    assert "arguana: documents whose id is that of their query" in result.output
-    first, second, *_ = tables["csv"].read_text().splitlines()
-    assert first == "measure,data set,good,plain,BM25 (Anserini),warning"
-    assert second.startswith("nDCG@10,arguana,")
-    assert tables["md"].read_text().startswith("| nDCG@10")
-    assert r"\toprule" in tables["tex"].read_text()
-    assert set(json.loads(tables["json"].read_text())["results"]) == {"good", "plain"}
-    assert (out / "arguana/plain/result.json").exists()
-    assert "Anserini" in tables["md"].read_text()
-    # Hidden and unrelated files are not read as data sets or runs.
+def test_hidden_and_unrelated_files_are_no_data_sets_and_no_runs(tmp_path):
+    sets, runs = write_benchmark(tmp_path, ("one", "two"))
     (sets / "README.txt").write_text("notes")
     for folder in (sets, runs, runs / "good"):
         (folder / ".DS_Store").write_bytes(b"\0")
     (runs / "good" / "one.log").write_text("notes")
-    repeated = run("bench", sets, runs, "--keep", out)
-    assert repeated.exit_code == 0, repeated.output
-    assert "plain" in repeated.output
-    # A failure changes the exit code.
-    (runs / "plain" / "one.trec").unlink()
-    failed = run("bench", sets, runs, "--keep", out)
-    assert failed.exit_code == 1
-    assert "no run file for one" in failed.output
-    # Two run files instead of folders, one data set, and another measure.
-    result = run("bench", demo.FOLDER, *demo.RUNS, "--keep", out, "-m", "MRR@10")
-    assert result.exit_code == 0, result.output
-    assert "bm25-plain" in result.output
-    assert "Anserini" not in result.output
+    written = tmp_path / "t.json"
+    success(run("bench", sets, runs, "--keep", tmp_path / "out", "-o", written))
+    results = json.loads(written.read_text())["results"]
+    assert {name: set(by_set) for name, by_set in results.items()} == {
+        "good": {"one", "two"},
+        "plain": {"one", "two"},
+    }
 
 
 def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
@@ -338,24 +289,20 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
         ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
         ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
         ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),
-        ((demo.FOLDER, demo.RUNS[0], "--baseline", "tfidf"), "add --compare"),
         ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
     ):
-        result = run("bench", *arguments, "--keep", tmp_path / "out")
-        assert result.exit_code == 2, result.output
-        assert problem in result.output
+        assert problem in refusal(run("bench", *arguments, "--keep", tmp_path / "out"))
 
 
 def test_a_comparison_that_lacks_a_result_says_why_the_system_failed(tmp_path):
     other = tmp_path / "other.trec"
     other.write_text("z Q0 d1 1 1.0 t\n")
-    result = run("bench", demo.FOLDER, demo.RUNS[0], other, "--compare", "--keep", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "Without a result are other: 'demo'" in result.output
-    assert "other, demo: failed with QueryMismatchError" in result.output
+    output = refusal(
+        run("bench", demo.FOLDER, demo.RUNS[0], other, "--compare", "--keep", tmp_path / "out")
+    )
+    assert "Without a result are other: 'demo'" in output
+    assert "other, demo: failed with QueryMismatchError" in output
 
 
 def test_an_unknown_data_set_is_answered_with_one_that_there_is():
-    unknown = run("list", "datasets", "scifat")
-    assert unknown.exit_code == 2
-    assert "did you mean scifact" in unknown.output
+    assert "did you mean scifact" in refusal(run("list", "datasets", "scifat"))

@@ -31,7 +31,7 @@ from beir_eval.comparison.slices import (
     cut,
 )
 from beir_eval.datasets import demo
-from command_line import output_of, run
+from command_line import output_of, refusal, run, success
 from data_sets import write_benchmark
 
 BM25, PLAIN = demo.RUNS
@@ -91,13 +91,12 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
             options += ["--slices", request]
         saved = tmp_path / "c.json"
         command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "199"]
-        result = run(*command, *options, "-o", saved)
-        assert result.exit_code == 0, result.output
+        result = success(run(*command, *options, "-o", saved))
         results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
         expected = compare_slices(results, expected_columns, baseline="bm25", draws=199)
         actual = SlicedComparison.load(tmp_path / "c.slices.json")
         assert actual.slices == expected.slices
-        assert "Within slices of the queries" in result.output
+        assert "Within slices of the queries" in result
 
 
 def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tmp_path):
@@ -106,8 +105,7 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
     labels = tmp_path / "labels.csv"
     labels.write_text("query_id,half\n" + "".join(f"q{n:02},{n % 2 == 0}\n" for n in range(1, 31)))
     options = ["--slices", labels, "-o", tmp_path / "c.csv", "-o", tmp_path / "c.md"]
-    result = run("compare", saved, *options)
-    assert result.exit_code == 0, result.output
+    success(run("compare", saved, *options))
     assert (tmp_path / "c.slices.csv").read_text().startswith("column,slice,slice_queries,measure")
     assert "## Within slices of the queries" in (tmp_path / "c.md").read_text()
 
@@ -129,6 +127,9 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
         (["--floor-interval"], "add --floor MEASURE=SCORE"),
         (["--allow-missing"], "add --gate MEASURE"),
         (["--interval", "x"], "--interval x is not known"),
+        (["--test", "x"], "--test x is not known"),
+        (["--baseline", "x"], "no system 'x'"),
+        (["--gate", "x"], "no measure 'x'"),
         (["-o", "c.json", "--slices", "relevant", "-o", "c.slices.json"], "named twice"),
     ],
 )
@@ -141,9 +142,7 @@ def test_senseless_options_are_one_clear_line_and_exit_code_2(
     (tmp_path / "twice.csv").write_text("query_id,topic\nq01,a\nq01,b\n")
     (tmp_path / "head.csv").write_text("q01,a\n")
     (tmp_path / "open.csv").write_text('query_id,topic\nq01,"a\n' + "q02,b\n" * 30_000)
-    result = run(*COMPARE, *options)
-    assert result.exit_code == 2
-    assert problem in output_of(result)
+    assert problem in refusal(run(*COMPARE, *options))
     assert not list(tmp_path.glob("c.*"))
 
 
@@ -157,9 +156,7 @@ def test_slices_that_need_judgements_or_texts_say_so_without_them(tmp_path):
         (["compare", qrels, BM25, PLAIN, "--slices", "length"], "give its folder as judgements"),
         (["compare", saved, "--to-judge", tmp_path / "j.csv"], "give the judgements and the run"),
     ):
-        result = run(*arguments)
-        assert result.exit_code == 2
-        assert problem in output_of(result)
+        assert problem in refusal(run(*arguments))
 
 
 # Documents to judge, checkpoints
@@ -169,8 +166,7 @@ def test_the_documents_to_judge_are_those_of_python(tmp_path):
     comparison = compare_runs(QRELS, RUNS, ["nDCG@10", "MAP"], baseline="bm25-plain")
     for name, delimiter in (("j.csv", ","), ("j.tsv", "\t")):
         options = ["-m", "nDCG@10", "-m", "MAP", "--to-judge", tmp_path / name]
-        result = run(*COMPARE, *options)
-        assert result.exit_code == 0, result.output
+        success(run(*COMPARE, *options))
         text = (tmp_path / name).read_text()
         rows = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
         expected = [
@@ -183,9 +179,7 @@ def test_the_documents_to_judge_are_those_of_python(tmp_path):
         ] == expected
         assert rows[0]["rank bm25"] or rows[0]["rank bm25-plain"]
     outputs = ["--to-judge", tmp_path / "best.csv", "-o", tmp_path / "c.json"]
-    result = run(*COMPARE, "--ties", "best", *outputs)
-    assert result.exit_code == 2
-    assert "not known with --ties best" in output_of(result)
+    assert "not known with --ties best" in refusal(run(*COMPARE, "--ties", "best", *outputs))
     assert not [*tmp_path.glob("best.csv"), *tmp_path.glob("c.json")]
 
 
@@ -199,8 +193,7 @@ def test_a_folder_of_saved_results_stands_for_its_files_in_the_order_of_their_st
     outputs = [tmp_path / "of_folder.json", tmp_path / "of_files.json"]
     files = [folder / "step-500.json", folder / "step-1000.json"]
     for inputs, output in zip(([folder], files), outputs, strict=True):
-        result = run("compare", *inputs, "--steps", r"step-(\d+)", "-o", output)
-        assert result.exit_code == 0, result.output
+        success(run("compare", *inputs, "--steps", r"step-(\d+)", "-o", output))
     assert Comparison.load(outputs[0]).systems == ("step-500", "step-1000")
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
@@ -218,7 +211,6 @@ def saved_steps(folder, names=("step-100", "step-2000")):
     [
         ["FOLDER", "--steps"],
         ["--steps", "FOLDER"],
-        ["FOLDER", "--steps", "--baseline", "step-100"],
         ["FOLDER", "--steps", r"-(\d+)"],
         ["FOLDER", r"--steps=(\d+)$"],
     ],
@@ -226,11 +218,10 @@ def saved_steps(folder, names=("step-100", "step-2000")):
 def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, arguments):
     folder, output = saved_steps(tmp_path / "results"), tmp_path / "c.json"
     inputs = [folder if argument == "FOLDER" else argument for argument in arguments]
-    result = run("compare", "-o", output, *inputs)
-    assert result.exit_code == 0, result.output
+    result = success(run("compare", "-o", output, *inputs))
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == [100, 2000]
-    assert "step 2000 (step-2000) has the highest mean" in output_of(result)
+    assert "step 2000 (step-2000) has the highest mean" in result
 
 
 @pytest.mark.parametrize(
@@ -239,7 +230,6 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
         (("bm25", "run-step100", "run-step200"), [100, 200]),
         (("step-100", "step-200", "epoch-1", "evaluation"), [100, 200]),
         (("Checkpoint_7", "Checkpoint_8", "bm25"), [7, 8]),
-        (("epoch-0.5", "epoch-1"), [0.5, 1]),
         (("epoch1-step10", "epoch1-step20"), [10, 20]),
         (("bm25", "v1", "v2", "v10"), [1, 2, 10]),
         (("run_1e-5_100", "run_1e-5_20", "bm25", "dense"), [20, 100]),
@@ -247,8 +237,7 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
 )
 def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names, steps):
     folder, output = saved_steps(tmp_path / "results", names), tmp_path / "c.json"
-    result = run("compare", folder, "--steps", "-o", output)
-    assert result.exit_code == 0, result.output
+    success(run("compare", folder, "--steps", "-o", output))
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == steps
 
@@ -256,8 +245,9 @@ def test_without_a_pattern_the_step_is_the_number_after_the_word(tmp_path, names
 def test_systems_without_a_step_are_named_in_every_output_of_the_curve(tmp_path):
     folder = saved_steps(tmp_path / "results", ("best", "ckpt-9", "ckpt-10", "final"))
     files = [tmp_path / name for name in ("c.json", "c.md", "c.html", "c.csv")]
-    result = run("compare", folder, "--steps", *(part for file in files for part in ("-o", file)))
-    assert result.exit_code == 0, result.output
+    result = success(
+        run("compare", folder, "--steps", *(part for file in files for part in ("-o", file)))
+    )
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert curve.without_step == ("best", "final")
     steps = [EvaluationResult.load(folder / f"ckpt-{step}.json") for step in (9, 10)]
@@ -265,7 +255,7 @@ def test_systems_without_a_step_are_named_in_every_output_of_the_curve(tmp_path)
     assert (tmp_path / "c.steps.csv").read_text().startswith("measure,step,name,mean")
     assert "## From checkpoint to checkpoint" in files[1].read_text()
     sentence = "'best', 'final' have no step and are left out of the curve"
-    assert sentence in output_of(result)
+    assert sentence in result
     assert sentence in files[1].read_text()
     assert html.unescape(files[2].read_text()).count(sentence)
     result = run("compare", folder, "--steps", r"(?:ckpt-|fina)(\d+|l)", "-o", tmp_path / "d.json")
@@ -280,9 +270,7 @@ def test_systems_without_a_step_are_named_in_every_output_of_the_curve(tmp_path)
     ],
 )
 def test_names_without_a_step_need_a_pattern_and_the_error_says_so(tmp_path, names, problem):
-    result = run("compare", saved_steps(tmp_path / "results", names), "--steps")
-    assert result.exit_code == 2
-    assert problem in output_of(result)
+    assert problem in refusal(run("compare", saved_steps(tmp_path / "results", names), "--steps"))
 
 
 # The gate
@@ -302,11 +290,10 @@ def test_a_pattern_of_steps_that_fits_badly_is_answered_with_the_remedy_of_the_c
     files = [tmp_path / f"{name}.trec" for name in ("v2", "v2-aug", "v3")]
     for file in files:
         file.write_bytes(BM25.read_bytes())
-    result = run("compare", demo.FOLDER, *files, "--steps", pattern)
-    assert result.exit_code == 2
-    assert problem in output_of(result)
-    assert "{name" not in result.output
-    assert "steps=" not in result.output
+    result = refusal(run("compare", demo.FOLDER, *files, "--steps", pattern))
+    assert problem in result
+    assert "{name" not in result
+    assert "steps=" not in result
 
 
 def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
@@ -412,6 +399,5 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
 
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):
     for option in (["--baseline", "plain"], ["--on", "intersection"]):
-        result = run("bench", *benchmark, *option, "--keep", tmp_path / "out")
-        assert result.exit_code == 2
-        assert "add --compare" in output_of(result)
+        output = refusal(run("bench", *benchmark, *option, "--keep", tmp_path / "out"))
+        assert "add --compare" in output

@@ -1,12 +1,14 @@
 """``evaluate`` and ``compare`` follow BEIR's conventions for a folder of its name, and say so."""
 
 import json
+import shutil
 
 import pytest
 
 from beir_eval import Run, write_run
-from command_line import output_of
 from command_line import run as run_command
+from command_line import success
+from data_sets import write_dataset
 
 DROPPED = "BEIR's conventions for arguana: documents with the id of their query are left out"
 SPLIT = "BEIR's conventions for msmarco: the split is dev"
@@ -15,28 +17,20 @@ SPLIT = "BEIR's conventions for msmarco: the split is dev"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Return a folder with two data sets and two runs."""
-    for name, splits in (("arguana", ["test"]), ("msmarco", ["dev", "test"])):
-        (tmp_path / name / "qrels").mkdir(parents=True)
-        texts = "".join(
-            json.dumps({"_id": identifier, "title": "", "text": "x"}) + "\n"
-            for identifier in ("q1", "q2", "d1", "d2")
-        )
-        for file in ("corpus.jsonl", "queries.jsonl"):
-            (tmp_path / name / file).write_text(texts)
-        for split, judged in zip(splits, ("d1", "d2"), strict=False):
-            rows = f"query-id\tcorpus-id\tscore\nq1\t{judged}\t1\nq2\t{judged}\t1\n"
-            (tmp_path / name / "qrels" / f"{split}.tsv").write_text(rows)
+    monkeypatch.chdir(tmp_path)
+    texts = dict.fromkeys(("q1", "q2", "d1", "d2"), "x")
+    for name, judged in (("arguana", "d1"), ("msmarco", "d2")):
+        qrels = {query: {judged: 1} for query in ("q1", "q2")}
+        write_dataset(tmp_path / name, texts, texts, qrels)
+    shutil.copy("arguana/qrels/test.tsv", "msmarco/qrels/dev.tsv")
     for name in ("a", "b"):
         rankings = {query: [query, "d1", "d2"] for query in ("q1", "q2")}
         write_run(Run.from_rankings(rankings), tmp_path / f"{name}.trec")
-    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def run(*arguments):
-    result = run_command(*arguments)
-    assert result.exit_code == 0, result.output
-    return output_of(result)
+    return success(run_command(*arguments))
 
 
 @pytest.mark.parametrize("reading", [[], ["--parts"]])

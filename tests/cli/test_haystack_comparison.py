@@ -17,7 +17,7 @@ from beir_eval import (
     read_run,
 )
 from beir_eval.datasets import demo
-from command_line import output_of
+from command_line import output_of, refusal, success
 from command_line import run as run_command
 from pipeline_parts import FAILING, QUERIES, Recorded, Varying, write_pipeline
 
@@ -104,23 +104,21 @@ def test_three_pipelines_are_compared_with_the_baseline_on_ndcg_at_10_by_default
         "--alpha",
         "0.1",
     ]
-    result = run(*deep_and_shallow, best, demo.FOLDER, *options)
-    assert result.exit_code == 0, result.output
+    output = success(run(*deep_and_shallow, best, demo.FOLDER, *options))
     comparison = Comparison.load(tmp_path / "r.compare.json")
     assert comparison.measures == ("nDCG@10",)
     assert (comparison.settings.margin, comparison.settings.alpha) == (0.2, 0.1)
     assert comparison.baseline == "shallow"
     assert [pair.system for pair in comparison.differences] == ["deep", "best"]
     assert len(json.loads((tmp_path / "r.json").read_text())[0]["measures"]) == 36
-    assert "5 of the 36 measures evaluated" in output_of(result)
+    assert "5 of the 36 measures evaluated" in output
 
 
 def test_the_folder_of_the_runs_can_be_compared_again(deep_and_shallow, tmp_path):
     saving = run(*deep_and_shallow, demo.FOLDER, "--index", "--save-run", "runs")
-    again = run_command("compare", demo.FOLDER, "runs")
-    assert again.exit_code == 0, again.output
+    again = success(run_command("compare", demo.FOLDER, "runs"))
     assert (tmp_path / "runs" / "deep.trec.progress.jsonl").exists()
-    assert output_of(again) in output_of(saving)
+    assert again in output_of(saving)
 
 
 def test_the_gate_has_the_exit_codes_and_checks_of_compare(deep_and_shallow, tmp_path):
@@ -153,16 +151,13 @@ def test_a_pipeline_that_fails_at_a_query_is_named_or_makes_the_gate_undecidable
     deep_and_shallow, recorded
 ):
     FAILING.add(TEXTS[1])
-    stopped = run(deep_and_shallow[0], recorded, demo.FOLDER, "--index")
-    assert stopped.exit_code == 2
-    assert "error: recorded: the pipeline failed for query 'q02'" in output_of(stopped)
+    output = refusal(run(deep_and_shallow[0], recorded, demo.FOLDER, "--index"))
+    assert "error: recorded: the pipeline failed for query 'q02'" in output
     gate = ["--index", "--on-error", "missing", "--gate", "MRR@10"]
-    undecided = run(deep_and_shallow[0], recorded, demo.FOLDER, *gate)
-    assert undecided.exit_code == 2
-    assert "gate not decidable: recorded vs deep" in output_of(undecided)
-    assert "warning: recorded: 1 of 30 judged queries" in output_of(undecided)
-    allowed = run(deep_and_shallow[0], recorded, demo.FOLDER, *gate, "--allow-missing")
-    assert allowed.exit_code == 0
+    output = refusal(run(deep_and_shallow[0], recorded, demo.FOLDER, *gate))
+    assert "gate not decidable: recorded vs deep" in output
+    assert "warning: recorded: 1 of 30 judged queries" in output
+    success(run(deep_and_shallow[0], recorded, demo.FOLDER, *gate, "--allow-missing"))
 
 
 def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path):
@@ -184,9 +179,8 @@ def test_a_value_with_a_name_is_for_the_pipeline_of_this_name(varying, tmp_path)
         "retriever.documents",
         "last.documents",
     ]
-    twice = run(both, varying, demo.FOLDER, *outputs, "retriever.documents", *options)
-    assert twice.exit_code == 2
-    assert "--documents-from is stated 2 times" in output_of(twice)
+    output = refusal(run(both, varying, demo.FOLDER, *outputs, "retriever.documents", *options))
+    assert "--documents-from is stated 2 times" in output
 
 
 def test_a_store_that_pipelines_share_is_written_once(tmp_path):
@@ -240,8 +234,7 @@ def test_pipelines_of_one_file_name_are_named_by_folder(tmp_path):
 
 def test_the_report_has_the_comparison(deep_and_shallow, tmp_path):
     pytest.importorskip("jinja2")
-    result = run(*deep_and_shallow, demo.FOLDER, "--index", "-o", "report.html")
-    assert result.exit_code == 0, result.output
+    success(run(*deep_and_shallow, demo.FOLDER, "--index", "-o", "report.html"))
     page = (tmp_path / "report.html").read_text()
     assert "shallow is worse than deep" in page
     assert "deep: time per query: median" in page
@@ -254,8 +247,7 @@ def test_the_report_has_the_comparison(deep_and_shallow, tmp_path):
 def test_repeats_are_a_sample_of_the_runs_of_a_pipeline(deep_and_shallow, varying, tmp_path):
     options = ["--repeats", "3", "--deterministic", "deep", "-m", "nDCG@10"]
     saving = ["--save-run", "runs", "-o", "r.json"]
-    result = run(deep_and_shallow[0], varying, demo.FOLDER, "--index", *options, *saving)
-    assert result.exit_code == 0, result.output
+    result = success(run(deep_and_shallow[0], varying, demo.FOLDER, "--index", *options, *saving))
     names = ["varying_1", "varying_2", "varying_3"]
     runs = runs_in(tmp_path / "runs", "deep", *names)
     expected = compare_runs(
@@ -269,35 +261,33 @@ def test_repeats_are_a_sample_of_the_runs_of_a_pipeline(deep_and_shallow, varyin
     assert expected.differences[0].p_queries is not None
     [mean] = [mean for mean in expected.means if mean.system == "varying"]
     assert mean.spread > 0
-    assert f"varying {mean.mean:.4f} ± {mean.spread:.4f}" in output_of(result)
-    assert f"deep {expected.mean('nDCG@10', 'deep').mean:.4f} ±" not in output_of(result)
-    assert "±: the standard deviation of the means of 3 repeats" in output_of(result)
-    assert "p accounts for the sampling of 30 queries and 3 repeats, not for" in output_of(result)
+    assert f"varying {mean.mean:.4f} ± {mean.spread:.4f}" in result
+    assert f"deep {expected.mean('nDCG@10', 'deep').mean:.4f} ±" not in result
+    assert "±: the standard deviation of the means of 3 repeats" in result
+    assert "p accounts for the sampling of 30 queries and 3 repeats, not for" in result
     saved = [content["name"] for content in json.loads((tmp_path / "r.json").read_text())]
     assert saved == ["deep", *names]
 
 
 def test_repeats_that_are_equal_are_said_to_be(deep_and_shallow):
-    result = run(*deep_and_shallow, demo.FOLDER, "--index", "--repeats", "2", "-m", "MRR")
-    assert result.exit_code == 0, result.output
+    result = success(run(*deep_and_shallow, demo.FOLDER, "--index", "--repeats", "2", "-m", "MRR"))
     for name in ("deep", "shallow"):
         sentence = f"{name}: its 2 repeats have the same score for every query"
-        assert f"{sentence}; if it always ranks alike, --deterministic {name}" in output_of(result)
-    assert re.search(r"deep 0\.\d{4} ± 0\.0000", output_of(result))
+        assert f"{sentence}; if it always ranks alike, --deterministic {name}" in result
+    assert re.search(r"deep 0\.\d{4} ± 0\.0000", result)
 
 
 def test_one_pipeline_with_repeats_shows_means_and_spread_and_compares_nothing(varying, tmp_path):
     options = ["--index", "--repeats", "2", "--save-run", "runs", "-o", "r.json"]
-    result = run(varying, demo.FOLDER, *options, "-m", "MRR")
-    assert result.exit_code == 0, result.output
+    result = success(run(varying, demo.FOLDER, *options, "-m", "MRR"))
     means = [
         evaluate(DATASET, of_repeat, "MRR")["MRR"]
         for of_repeat in runs_in(tmp_path / "runs", "varying_1", "varying_2").values()
     ]
     spread = abs(means[0] - means[1]) / 2**0.5
-    assert f"varying {sum(means) / 2:.4f} ± {spread:.4f}" in output_of(result)
-    assert "it does not cover the chance of the queries" in output_of(result)
-    assert "comparison" not in output_of(result)
+    assert f"varying {sum(means) / 2:.4f} ± {spread:.4f}" in result
+    assert "it does not cover the chance of the queries" in result
+    assert "comparison" not in result
     assert not (tmp_path / "r.compare.json").exists()
 
 
@@ -319,11 +309,8 @@ WRONG = {
     "a file for several runs": (["--save-run", "r.trec"], "2 runs are made, so a folder"),
     "runs into the data set": (["--save-run", demo.FOLDER], "is a data set; name another"),
     "a folder that is a file": (["--save-run", "deep.yaml/x"], "a folder was expected"),
-    "an output that is not there": (
-        ["--documents-from", "deep=x.documents"],
-        "deep: ",
-    ),
-}  # fmt: skip
+    "an output that is not there": (["--documents-from", "deep=x.documents"], "deep: "),
+}
 
 
 @pytest.mark.parametrize(("options", "message"), WRONG.values(), ids=WRONG)
@@ -340,10 +327,9 @@ def test_wrong_input_is_one_clear_line_before_a_pipeline_runs(
 
 def test_repeats_do_not_take_the_name_of_another_pipeline(tmp_path):
     files = [write_pipeline(tmp_path / f"{name}.yaml") for name in ("a", "a_1")]
-    result = run(*files, demo.FOLDER, "--repeats", "2", "--deterministic", "a_1")
-    assert result.exit_code == 2
+    result = refusal(run(*files, demo.FOLDER, "--repeats", "2", "--deterministic", "a_1"))
     for words in ("two runs have the name 'a_1'", "rename a pipeline's file"):
-        assert words in output_of(result)
+        assert words in result
 
 
 def test_the_same_file_twice_a_folder_and_a_missing_data_set_are_refused(deep_and_shallow):
@@ -355,26 +341,17 @@ def test_the_same_file_twice_a_folder_and_a_missing_data_set_are_refused(deep_an
         ((demo.FOLDER, deep, shallow), f"deep.yaml {shallow} {demo.FOLDER}"),
         ((deep,), "Missing argument"),
     ):
-        result = run(*arguments)
-        assert result.exit_code == 2
-        assert message in output_of(result)
+        assert message in refusal(run(*arguments))
 
 
 @pytest.mark.parametrize(
     "options",
-    [
-        ["--gate", "MRR"],
-        ["--non-inferior"],
-        ["--baseline", "deep"],
-        ["--margin", "0.1"],
-        ["--detail"],
-        ["--deterministic", "deep"],
-    ],
+    ["--gate MRR", "--non-inferior", "--baseline deep", "--margin 0.1", "--deterministic deep"],
 )
 def test_options_of_a_comparison_are_refused_for_one_pipeline(deep_and_shallow, options):
-    result = run(deep_and_shallow[0], demo.FOLDER, *options)
-    assert result.exit_code == 2
-    assert f"{options[0]} needs two pipelines or more" in output_of(result)
+    name, *value = options.split()
+    output = refusal(run(deep_and_shallow[0], demo.FOLDER, name, *value))
+    assert f"{name} needs two pipelines or more" in output
 
 
 def test_one_pipeline_has_no_floor_with_repeats(deep_and_shallow):

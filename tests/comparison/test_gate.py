@@ -1,13 +1,10 @@
 """The gate decides each system by itself, and says why, and what it could have missed."""
 
-import json
 import math
-import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import (
     BeirEvalWarning,
@@ -18,7 +15,6 @@ from beir_eval import (
     write_qrels,
     write_run,
 )
-from beir_eval.cli.app import app
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
 from beir_eval.comparison.gate_output import gate_reason
@@ -27,8 +23,8 @@ from beir_eval.significance import sign_flip, smallest_margin
 from beir_eval.significance.equivalence import non_inferiority
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.validation import without_noise
+from command_line import output_of, refusal, run, success
 
-RUNNER = CliRunner()
 RANKS = np.random.default_rng(0).integers(2, 9, 40).tolist()
 QRELS = {f"q{query:02}": {"a": 1} for query in range(40)}
 
@@ -56,6 +52,18 @@ def result(name):
     return evaluate(QRELS, RUNS[name], ["MRR", "nDCG@10"], name=name)
 
 
+def given(rows, measure="nDCG@10", **scale):
+    """Return results with these scores, a row for each system."""
+    return [
+        EvaluationResult.from_scores(name, {measure: by_query(row)}, **scale)
+        for name, row in rows.items()
+    ]
+
+
+def by_query(row):
+    return {f"q{index:02}": float(score) for index, score in enumerate(row)}
+
+
 def checks(*names, **settings):
     non_inferior = settings.pop("non_inferior", False)
     comparison = compare([result(name) for name in names], baseline=names[0], **settings)
@@ -70,15 +78,8 @@ def test_a_system_fails_exactly_if_the_verdict_at_twice_alpha_is_worse():
         num_queries = int(rng.integers(5, 40))
         scores = np.round(rng.normal(0.5, 0.2, (2, num_queries)), 1)
         better, bounds = bool(number % 2), None if number % 3 else (-2.0, 3.0)
-        results = [
-            EvaluationResult.from_scores(
-                name,
-                {"score": dict(enumerate_ids(row))},
-                bounds={"score": bounds} if bounds else None,
-                higher_is_better={"score": better},
-            )
-            for name, row in zip(("old", "new"), scores, strict=True)
-        ]
+        rows = dict(zip(("old", "new"), scores, strict=True))
+        results = given(rows, "score", bounds=bounds, higher_is_better=better)
         test = ("sign_flip", "t")[number % 5 == 0]
         [check] = check_gate(compare(results, baseline="old", test=test, alpha=0.1))
         [pair] = compare(results, baseline="old", test=test, alpha=0.2).differences
@@ -99,17 +100,10 @@ def test_a_system_fails_exactly_if_the_verdict_at_twice_alpha_is_worse():
 def test_the_loss_that_is_not_excluded_is_that_of_the_interval_if_the_measure_can_have_it(
     new, loss
 ):
-    results = [
-        EvaluationResult.from_scores(name, {"MRR": dict(enumerate_ids(row))})
-        for name, row in (("old", [0.0, 0.5, 0.5]), ("new", new))
-    ]
+    results = given({"old": [0.0, 0.5, 0.5], "new": new}, "MRR")
     [check] = check_gate(compare(results, baseline="old", test="t"))
     assert check.low <= -float(loss) + 0.001
     assert check.reason.endswith(f"differ: a loss of up to {loss} is not excluded")
-
-
-def enumerate_ids(row):
-    return ((f"q{index:02}", float(score)) for index, score in enumerate(row))
 
 
 def many_results(num_systems, num_queries=60):
@@ -117,17 +111,8 @@ def many_results(num_systems, num_queries=60):
     rng = np.random.default_rng(5)
     names = ["old", *(f"new {number}" for number in range(1, num_systems))]
     quality = rng.normal(0.5, 0.2, num_queries)
-    return [
-        EvaluationResult.from_scores(
-            name,
-            {
-                "nDCG@10": dict(
-                    enumerate_ids(np.clip(quality + rng.normal(-0.02, 0.1, num_queries), 0, 1))
-                )
-            },
-        )
-        for name in names
-    ]
+    rows = {name: quality + rng.normal(-0.02, 0.1, num_queries) for name in names}
+    return given({name: np.clip(row, 0, 1) for name, row in rows.items()})
 
 
 @pytest.mark.slow
@@ -153,7 +138,7 @@ def test_a_check_is_the_same_alone_among_nine_others_and_in_any_order(settings, 
 def test_systems_are_tested_on_the_queries_that_they_share_with_the_baseline(lacks, settings):
     """A third system with few queries changes neither p, interval nor number of queries."""
     rng = np.random.default_rng(2)
-    scores = {name: dict(enumerate_ids(rng.uniform(0.3, 0.7, 20))) for name in ("old", "new")}
+    scores = {name: by_query(rng.uniform(0.3, 0.7, 20)) for name in ("old", "new")}
     scores["third"] = dict(list(scores["old"].items())[::2])
     if lacks == "scores":
         scores["third"] = dict.fromkeys(scores["old"]) | scores["third"]
@@ -182,11 +167,7 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
     rng = np.random.default_rng(3)
     scores = rng.uniform(0.2, 0.8, 400)
     rows = {"old": scores, "same": scores + rng.normal(0, 0.02, 400), "bad": scores - 0.05}
-    results = [
-        EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(row))})
-        for name, row in rows.items()
-    ]
-    comparison = compare(results, baseline="old", margin=0.02)
+    comparison = compare(given(rows), baseline="old", margin=0.02)
     for check in check_gate(comparison, non_inferior=True):
         row = rows[check.system]
         test = non_inferiority(row - scores, delta=0.02)
@@ -204,10 +185,7 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
 
 def test_gains_can_show_a_margin_that_equal_scores_cannot():
     """So no margin is too small for non-inferiority, whatever the scores are."""
-    results = [
-        EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(np.full(30, mean)))})
-        for name, mean in (("old", 0.3), ("gains", 0.5), ("same", 0.3))
-    ]
+    results = given({"old": [0.3] * 30, "gains": [0.5] * 30, "same": [0.3] * 30})
     gains, same = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert gains.outcome == "passed"
     assert gains.limit < gains.smallest_margin
@@ -226,12 +204,7 @@ def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_
 
 def test_the_reason_of_an_unbounded_measure_says_that_t_alone_decides():
     rows = {"old": [1.0, 1.1] * 20, "new": [1.0, 1.1001] * 20}
-    results = [
-        EvaluationResult.from_scores(
-            name, {"seconds": dict(enumerate_ids(row))}, higher_is_better={"seconds": False}
-        )
-        for name, row in rows.items()
-    ]
+    results = given(rows, "seconds", higher_is_better=False)
     [check] = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert check.passed
     assert "by the t test alone, which overlooks rare large losses" in check.reason
@@ -265,22 +238,24 @@ def test_the_loss_that_goes_unnoticed_goes_unnoticed_in_a_fifth_of_simulated_exp
     """The stated loss is missed with 20%, up to four standard errors."""
     rng = np.random.default_rng(11)
     differences = rng.normal(0, 0.1, 80)
-    results = [
-        EvaluationResult.from_scores(name, {"nDCG@10": dict(enumerate_ids(row))})
-        for name, row in (("old", np.full(80, 0.5)), ("new", 0.5 + differences))
-    ]
+    results = given({"old": np.full(80, 0.5), "new": 0.5 + differences})
     [check] = check_gate(compare(results, baseline="old"))
     samples = rng.choice(differences - differences.mean(), (1_000, 80)) - check.detectable
     p = sign_flip_many(samples, alternative="less", draws=999).p
     assert (p > 0.05).mean() == pytest.approx(0.2, abs=4 * math.sqrt(0.2 * 0.8 / 1_000))
 
 
-def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
-    few = {query: QRELS[query] for query in list(QRELS)[:4]}
-    worse, old = (
+def old_and_worse(num_queries):
+    """Return the results of the systems "old" and "worse" on the first queries."""
+    few = {query: QRELS[query] for query in list(QRELS)[:num_queries]}
+    return [
         evaluate(few, {query: RUNS[name][query] for query in few}, "MRR", name=name)
-        for name in ("worse", "old")
-    )
+        for name in ("old", "worse")
+    ]
+
+
+def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
+    old, worse = old_and_worse(4)
     [check] = check_gate(compare([old, worse], baseline="old"))
     assert check.outcome == "undecidable"
     assert "with 4 queries no p is below 0.0625" in check.reason
@@ -289,11 +264,7 @@ def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
 
 
 def test_a_level_of_exactly_the_smallest_p_decides_and_a_lower_one_does_not():
-    few = {query: QRELS[query] for query in list(QRELS)[:5]}
-    old, worse = (
-        evaluate(few, {query: RUNS[name][query] for query in few}, "MRR", name=name)
-        for name in ("old", "worse")
-    )
+    old, worse = old_and_worse(5)
     [check] = check_gate(compare([old, worse], baseline="old", alpha=2**-5))
     assert (check.outcome, check.p) == ("failed", 2**-5)  # all of five queries lost
     [check] = check_gate(compare([old, worse], baseline="old", alpha=0.99 * 2**-5))
@@ -304,21 +275,15 @@ def test_a_loss_on_exactly_the_fewest_queries_that_can_be_significant_is_not_cal
     ranks = [rank + (query < 5) for query, rank in enumerate(RANKS)]
     nearly = evaluate(QRELS, run_with_ranks(ranks), "MRR", name="nearly")
     impossible = "Only 5 of 40 queries differ, too few for a significant loss"
-    comparison = compare([nearly, result("old")], baseline="nearly", measures="MRR", alpha=2**-5)
-    [check] = check_gate(comparison)
-    assert check.outcome == "passed"
-    assert impossible not in check.reason
-    comparison = compare(
-        [nearly, result("old")], baseline="nearly", measures="MRR", alpha=0.99 * 2**-5
-    )
-    [check] = check_gate(comparison)
-    assert impossible in check.reason
+    results = [nearly, result("old")]
+    for alpha, is_impossible in ((2**-5, False), (0.99 * 2**-5, True)):
+        [check] = check_gate(compare(results, baseline="nearly", measures="MRR", alpha=alpha))
+        assert check.outcome == "passed"
+        assert (impossible in check.reason) is is_impossible
 
 
 def test_two_queries_are_enough_for_a_floor():
-    results = [
-        EvaluationResult.from_scores(name, {"MRR": {"q1": 1 / 2, "q2": 1.0}}) for name in ("a", "b")
-    ]
+    results = given({"a": [1 / 2, 1.0], "b": [1 / 2, 1.0]}, "MRR")
     [check, _] = check_gate(compare(results), floors={"MRR": 3 / 4})
     assert (check.outcome, check.value) == ("passed", 3 / 4)
 
@@ -343,7 +308,7 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         assert_no_regression(half, result("old"), "MRR", allow_missing=True)
 
 
-def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed(tmp_path):
+def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is_allowed():
     empty = evaluate(QRELS, {query: {} for query in QRELS}, "MRR", name="empty")
     other = {query: {f"x_{doc}": score for doc, score in RUNS["old"][query].items()}
              for query in QRELS}  # fmt: skip
@@ -357,36 +322,11 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
     assert (first.outcome, second.outcome) == ("undecidable", "undecidable")
     assert "the run of empty has no document for any judged query" in first.reason
     assert "the document ids of other do not match those of the qrels" in second.reason
-    comparison.save(tmp_path / "comparison.json")
-    allowed = {"allow_missing": True, "allow_unequal_depth": True}
-    loaded = Comparison.load(tmp_path / "comparison.json")
-    assert check_gate(loaded, **allowed) == check_gate(comparison, **allowed)
-
-
-def test_a_floor_is_for_the_mean_or_for_the_end_of_its_interval():
-    comparison = compare([result("old"), result("better")], baseline="old", measures="MRR")
-    mean = comparison.mean("MRR", "better")
-
-    def outcome(limit, **settings):
-        [check] = check_gate(comparison, [], floors={"RR": limit}, **settings)
-        assert (check.rule, check.against, check.limit) == ("floor", None, limit)
-        assert (check.value, check.low) == (pytest.approx(mean.mean), pytest.approx(mean.low))
-        return check.outcome
-
-    assert outcome(mean.mean - 1e-9) == "passed"
-    assert outcome(mean.mean + 1e-9) == "failed"
-    assert outcome(mean.low - 1e-9, floor_interval=True) == "passed"
-    assert outcome(mean.low + 1e-9, floor_interval=True) == "failed"
-    assert outcome(mean.mean - 1e-9, floor_interval=True) == "failed"
 
 
 def test_a_floor_is_a_ceiling_where_lower_is_better_and_needs_no_baseline():
-    results = [
-        EvaluationResult.from_scores(
-            name, {"seconds": dict(enumerate_ids(row))}, higher_is_better={"seconds": False}
-        )
-        for name, row in (("fast", [1.0, 1.2] * 10), ("slow", [2.0, 2.2] * 10))
-    ]
+    rows = {"fast": [1.0, 1.2] * 10, "slow": [2.0, 2.2] * 10}
+    results = given(rows, "seconds", higher_is_better=False)
     fast, slow = check_gate(compare(results), floors={"seconds": 1.5})
     assert (fast.outcome, slow.outcome) == ("passed", "failed")
     assert "is above the ceiling 1.5" in slow.reason
@@ -401,14 +341,13 @@ def test_a_floor_of_a_measure_that_a_result_does_not_hold_is_refused_if_queries_
 
 
 def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
-    scores = EvaluationResult.from_scores("perfect", {"MRR": dict.fromkeys(map(str, range(30)), 1)})
+    scores, low = given({"perfect": [1.0] * 30, "low": [0.5] * 30}, "MRR")
     [check] = check_floors(scores, {"MRR": 0.95})
     assert (check.outcome, check.low, check.high) == ("passed", -math.inf, math.inf)
     assert "mean MRR 1.0000 (the same score on all 30 queries): the mean is not" in check.reason
     [check] = check_floors(scores, {"MRR": 0.95}, floor_interval=True)
     assert check.outcome == "undecidable"
     assert "there is no interval of the mean" in check.reason
-    low = EvaluationResult.from_scores("low", {"MRR": dict.fromkeys(map(str, range(30)), 0.5)})
     assert check_floors(low, {"MRR": 0.95}, floor_interval=True)[0].outcome == "failed"
 
 
@@ -417,22 +356,18 @@ def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
 def test_a_system_exactly_at_its_floor_passes_and_a_step_of_rounding_beyond_it_fails(
     higher_is_better, floor_interval
 ):
-    systems = [
-        EvaluationResult.from_scores(
-            name,
-            {"quality": dict(enumerate_ids([1 / 2, 1.0] * 10))},
-            higher_is_better={"quality": higher_is_better},
-        )
-        for name in ("a", "b")
-    ]
-    comparison = compare(systems)
+    rows = dict.fromkeys("ab", [1 / 2, 1.0] * 10)
+    comparison = compare(given(rows, "quality", higher_is_better=higher_is_better))
+    mean = comparison.mean("quality", "a")
 
     def check_with(limit):
         settings = {"floors": {"quality": limit}, "floor_interval": floor_interval}
         return check_gate(comparison, **settings)[0]
 
     checked = check_with(0.0)
+    assert (checked.rule, checked.against, checked.limit) == ("floor", None, 0.0)
     assert checked.value == (10 * 1 / 2 + 10 * 1) / 20
+    assert (checked.low, checked.high) == pytest.approx((mean.low, mean.high))
     end = (checked.low if higher_is_better else checked.high) if floor_interval else checked.value
     beyond = np.nextafter(end, math.inf if higher_is_better else -math.inf)
     assert check_with(end).outcome == "passed"
@@ -519,92 +454,29 @@ def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True, margin=0.08)
 
 
-def test_assert_no_regression_takes_paths_of_saved_results(tmp_path):
-    result("old").save(tmp_path / "old.json")
-    result("worse").save(tmp_path / "worse.json.gz")
-    with pytest.raises(AssertionError, match="worse vs old"):
-        assert_no_regression(tmp_path / "worse.json.gz", str(tmp_path / "old.json"), "MRR")
-
-
 # The command
 
 
 @pytest.fixture
 def files(tmp_path):
     write_qrels(QRELS, tmp_path / "qrels.trec")
-    for name, run in RUNS.items():
-        write_run(run, tmp_path / f"{name}.trec")
+    for name, rankings in RUNS.items():
+        write_run(rankings, tmp_path / f"{name}.trec")
     return tmp_path
 
 
 def run_command(*arguments):
-    return RUNNER.invoke(app, ["compare", *map(str, arguments)])
+    return run("compare", *arguments)
 
 
-def printed_text(outcome):
-    return " ".join(outcome.output.split())
-
-
-def test_the_command_prints_means_differences_and_verdicts(files):
-    outcome = run_command(
-        files / "qrels.trec", *(files / f"{name}.trec" for name in ("old", "worse", "same")),
-        "-m", "MRR", "--baseline", "old",
-    )  # fmt: skip
-    assert outcome.exit_code == 0, outcome.output
-    text = printed_text(outcome)
-    assert text.startswith(
-        "MRR: worse is worse than old; same is undecided against old (no significant difference)"
-    )
-    assert re.search(r"worse 0\.1356 -0\.1192 \S+ … \S+ ≤0\.0001 worse", text)
-    assert re.search(r"same 0\.2548 0\.0000 \S+ … \S+ 1\.0000 undecided", text)
-    assert "corrected for 2 comparisons (max-t)" in text
-
-
-def test_the_gate_decides_the_exit_code(files):
-    runs = {name: files / f"{name}.trec" for name in RUNS}
-    qrels = files / "qrels.trec"
-    assert run_command(qrels, runs["old"], runs["better"], "--gate", "MRR").exit_code == 0
-    failed = run_command(qrels, runs["old"], runs["worse"], "--gate", "MRR")
-    assert failed.exit_code == 1
-    assert "gate failed: worse vs old: -0.1192 MRR (90% interval" in printed_text(failed)
-    arguments = [qrels, runs["old"], runs["same"], "--gate", "MRR"]
+def test_the_margin_of_non_inferiority_decides_the_exit_code(files):
+    arguments = [files / "qrels.trec", files / "old.trec", files / "same.trec", "--gate", "MRR"]
     assert run_command(*arguments).exit_code == 0
     assert run_command(*arguments, "--non-inferior").exit_code == 2
     assert run_command(*arguments, "--non-inferior", "--margin", "0.08").exit_code == 1
     assert run_command(*arguments, "--non-inferior", "--margin", "0.4").exit_code == 0
-    refused = run_command(*arguments, "--non-inferior", "--margin", "1")
-    assert refused.exit_code == 2
-    assert "a margin of 1 is 100% of the range" in printed_text(refused)
-    swapped = [qrels, runs["worse"], runs["old"], "--gate", "MRR"]
-    assert run_command(*swapped).exit_code == 0
-    assert run_command(*swapped, "--baseline", "old").exit_code == 1
-
-
-def test_everything_can_be_written_to_files(files):
-    targets = {name: files / f"out.{name}" for name in ("md", "tex", "csv", "json", "xml")}
-    options = [part for name, path in targets.items() for part in ("-o", path)]
-    arguments = [files / "qrels.trec", files / "old.trec", files / "worse.trec", "--gate", "MRR"]
-    assert run_command(*arguments, *options).exit_code == 1
-    assert "**Gate failed**" in targets["md"].read_text()
-    assert r"\toprule" in targets["tex"].read_text()
-    assert targets["csv"].read_text().count("\n") == 2
-    assert Comparison.load(targets["json"]).baseline == "old"
-    assert ET.parse(targets["xml"]).getroot().get("failures") == "1"  # noqa: S314 - ours
-
-
-def test_saved_results_compare_without_qrels(files):
-    for name in ("old", "worse"):
-        result(name).save(files / f"{name}.json")
-    outcome = run_command(files / "old.json", files / "worse.json", "--baseline", "old")
-    assert outcome.exit_code == 0, outcome.output
-    assert re.search(r"nDCG@10 [0-9.]+ [0-9.]+ -0\.1395 ", printed_text(outcome))
-    assert re.search(r"MRR 0\.2548 0\.1356 -0\.1192 ", printed_text(outcome))
-    both = files / "both.json"
-    both.write_text(
-        json.dumps([json.loads((files / f"{n}.json").read_text()) for n in ("old", "worse")])
-    )
-    outcome = run_command(both, "--baseline", "old")
-    assert re.search(r"MRR 0\.2548 0\.1356 -0\.1192 ", printed_text(outcome))
+    output = refusal(run_command(*arguments, "--non-inferior", "--margin", "1"))
+    assert "a margin of 1 is 100% of the range" in output
 
 
 def test_saved_results_of_the_same_name_are_named_after_their_files(files):
@@ -613,53 +485,18 @@ def test_saved_results_of_the_same_name_are_named_after_their_files(files):
         evaluate(QRELS, RUNS[name], ["MRR"], name="bm25").save(files / f"{file}.json")
     outcome = run_command(files / "before.json", files / "after.json", "--gate", "MRR")
     assert outcome.exit_code == 1, outcome.output
-    assert "after vs before: -0.1192 MRR (9" in printed_text(outcome)
+    assert "after vs before: -0.1192 MRR (9" in output_of(outcome)
 
 
 def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
     for name, qrels in (("today", QRELS), ("yesterday", QRELS | {"q00": {"x1": 1}})):
         write_qrels(qrels, files / "qrels.trec")
-        command = [
-            "evaluate",
-            files / "qrels.trec",
-            files / "old.trec",
-            "-o",
-            files / f"{name}.json",
-        ]
-        assert RUNNER.invoke(app, list(map(str, command))).exit_code == 0
-    outcome = run_command(files / "yesterday.json", files / "today.json", "--gate", "MRR")
-    assert outcome.exit_code == 2
+        saved = files / f"{name}.json"
+        run("evaluate", files / "qrels.trec", files / "old.trec", "-o", saved)
+    outcome = refusal(run_command(files / "yesterday.json", files / "today.json", "--gate", "MRR"))
     message = "'yesterday' and 'today' were evaluated on different qrels; evaluate both on the same"
-    assert message in printed_text(outcome)
-    assert "compare them all the same with --on any-judgements" in printed_text(outcome)
+    assert message in outcome
+    assert "compare them all the same with --on any-judgements" in outcome
     arguments = [files / "yesterday.json", files / "today.json", "--gate", "MRR@10"]
-    outcome = run_command(*arguments, "--on", "any-judgements", "-o", files / "o.xml")
-    assert outcome.exit_code == 0, outcome.output
-    warning = "today: evaluated on other judgements than yesterday"
-    assert warning in printed_text(outcome)
-    assert warning in (files / "o.xml").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["qrels.trec", "old.trec", "same.trec", "-o", "out.xml"], "add --gate"),
-        (["old.json", "--ties", "worst"], "saved results were evaluated already"),
-        (["qrels.trec", "old.trec"], "two systems or more"),
-        (["qrels.trec", "old.trec", "same.trec", "--baseline", "x"], "no system 'x'"),
-        (["qrels.trec", "old.trec", "same.trec", "--test", "x"], "--test x is not known"),
-        (["qrels.trec", "old.trec", "same.trec", "--gate", "x"], "no measure 'x'"),
-        (["qrels.trec", "old.trec", "same.trec", "-o", "csv=old.trec"], "named twice"),
-        (["qrels.trec", "old.trec", "no.trec"], "no.trec"),
-        (["old.json", "old.trec"], "old.trec: a TREC run, not a saved result"),
-        (["bad.json", "old.json"], "not a saved result"),
-    ],
-)
-def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, arguments, message):
-    monkeypatch.chdir(files)
-    result("old").save(files / "old.json")
-    bad = json.loads((files / "old.json").read_text()) | {"values": [[1]]}
-    (files / "bad.json").write_text(json.dumps(bad))
-    outcome = run_command(*arguments)
-    assert outcome.exit_code == 2
-    assert message in printed_text(outcome)
+    allowed = success(run_command(*arguments, "--on", "any-judgements"))
+    assert "today: evaluated on other judgements than yesterday" in allowed

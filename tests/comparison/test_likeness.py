@@ -18,16 +18,14 @@ def everywhere(ranking):
 def test_likeness_is_known_from_results_that_keep_their_rankings():
     qrels = {f"q{n:02}": {"r": 1} for n in range(12)}
     runs = {"a": everywhere(["r", "x"]), "b": everywhere(["x", "r"])}
-    with_rankings = [
-        evaluate(qrels, run, "MRR", name=name, keep_top=10) for name, run in runs.items()
-    ]
+    with_rankings, without = (
+        [evaluate(qrels, run, "MRR", name=name, keep_top=kept) for name, run in runs.items()]
+        for kept in (10, 0)
+    )
     [pair] = compare(with_rankings).likeness
     assert (pair.system, pair.against, pair.overlap, pair.kendall_distance) == ("b", "a", 1, 1)
     assert [pair] == list(compare_runs(qrels, runs, "MRR").likeness)
-    assert (
-        compare([evaluate(qrels, run, "MRR", name=name) for name, run in runs.items()]).likeness
-        is None
-    )
+    assert compare(without).likeness is None
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_PAIRS", 3), ("MOST_RANKING_PAIRS", 3 * 2)])

@@ -185,21 +185,15 @@ def test_the_csv_of_queries_has_texts_scores_differences_and_first_relevant_rank
     }
     comparison = compare_runs(qrels, {"first": first, "second": second}, "MRR")
     rows = list(csv.DictReader(io.StringIO(comparison.to_query_csv({"q1": '=what, "so"'}))))
-    assert [(row["query_id"], row["text"]) for row in rows] == [
-        ("q1", rows[0]["text"]),
-        ("q2", ""),
-        ("q3", ""),
-    ]
-    assert 'what, "so"' in rows[0]["text"]
-    assert [(row["score"], row["score_against"], row["difference"]) for row in rows] == [
-        ("0.0", "1.0", "-1.0"),
-        ("0.0", "0.5", "-0.5"),
-        ("1.0", "0.0", "1.0"),
-    ]
-    assert [(row["first_relevant"], row["first_relevant_against"]) for row in rows] == [
-        ("none", "1"),
-        (">10", "2"),
-        ("1", "none"),
+    first_text, *other_texts = (row["text"] for row in rows)
+    assert 'what, "so"' in first_text
+    assert other_texts == ["", ""]
+    fields = ("query_id", "score", "score_against", "difference")
+    fields += ("first_relevant", "first_relevant_against")
+    assert [tuple(row[field] for field in fields) for row in rows] == [
+        ("q1", "0.0", "1.0", "-1.0", "none", "1"),
+        ("q2", "0.0", "0.5", "-0.5", ">10", "2"),
+        ("q3", "1.0", "0.0", "1.0", "1", "none"),
     ]
 
 

@@ -147,6 +147,8 @@ def test_an_archive_with_another_checksum_is_refused_and_removed(tmp_path, serve
 
 LINK = zipfile.ZipInfo("tiny/link")
 LINK.external_attr = 0o120777 << 16
+NAMELESS = zipfile.ZipInfo("x")
+NAMELESS.filename = "\0x"  # a name ends at the first zero byte
 
 
 @pytest.mark.parametrize(
@@ -178,9 +180,12 @@ def test_an_archive_with_a_member_outside_the_folder_is_refused(tmp_path, server
         ),
         (zip_of({f"tiny/{'a' * 300}": "x"}), "a damaged archive"),
         (zip_of({"tiny/\xe9": "x"}).replace(b"\xc3\xa9", b"\xff\xff"), "a damaged archive"),
+        (zip_of({"tiny/a": "x", NAMELESS: "y"}), "has no name"),
+        (zip_of({f"tiny/{number}": "" for number in range(10_001)}), "has 10,001 members, more"),
     ],
+    ids=range(10),
 )
-def test_a_damaged_archive_leaves_no_folder(tmp_path, server, content, problem):
+def test_an_archive_that_cannot_be_unpacked_leaves_no_folder(tmp_path, server, content, problem):
     server.content = content
     with pytest.raises(FileFormatError, match=problem):
         fetch(server, tmp_path)
@@ -355,22 +360,6 @@ def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, 
     content[entry : entry + 4] = (2_000_000_000).to_bytes(4, "little")
     server.content = bytes(content)
     with pytest.raises(FileFormatError, match="would unpack to 2,000,000,000 bytes, more than 100"):
-        fetch(server, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_archive_with_too_many_members_is_refused(tmp_path, server):
-    server.content = zip_of({f"tiny/{number}": "" for number in range(10_001)})
-    with pytest.raises(FileFormatError, match="has 10,001 members, more than 10,000"):
-        fetch(server, tmp_path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_archive_with_a_member_without_a_name_is_refused(tmp_path, server):
-    nameless = zipfile.ZipInfo("x")
-    nameless.filename = "\0x"  # a name ends at the first zero byte
-    server.content = zip_of({"tiny/a": "x", nameless: "y"})
-    with pytest.raises(FileFormatError, match="has no name"):
         fetch(server, tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -13,12 +13,7 @@ from markdown_it import MarkdownIt
 from rich.text import Text
 
 import beir_eval
-from beir_eval import (
-    compare_runs,
-    compare_slices,
-    evaluate,
-    evaluate_stages,
-)
+from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stages
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -26,6 +21,7 @@ from beir_eval.comparison.experiments import experiment_power
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown, joined, markdown_of
 from beir_eval.display.tables import VERDICTS, Table, markdown_text
+from beir_eval.errors import ResultError
 from beir_eval.spans import span_drift
 
 QRELS = {f"q{number:02}": {"a": 1, "x": 0} for number in range(24)}
@@ -39,7 +35,10 @@ NAMES = ("EvaluationResult", "Comparison", "SlicedComparison", "CheckpointCurve"
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """Return {class: result} of a result of each class, each with something to warn of."""
-    folder = tmp_path_factory.mktemp("shown")
+    return results_by_class(tmp_path_factory.mktemp("shown"))
+
+
+def results_by_class(folder):
     runs = {"step 1": PARTIAL, "step 2": WHOLE, "step 3": WORSE}
     results = [evaluate(QRELS, run, ["MRR", "nDCG@10"], name=name) for name, run in runs.items()]
     lines = [f"{query} Q0 a 1 1.0 t\n" for query in PARTIAL]
@@ -88,13 +87,8 @@ def printed(monkeypatch):
 
 
 WITHOUT_WARNINGS = ("ExperimentPower", "SpanDrift")
-CLASSES = (
-    *NAMES,
-    "BenchmarkResult",
-    "AcrossDatasets",
-    "StagedResult",
-    *WITHOUT_WARNINGS,
-)
+CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
+SAVED = [name for name in CLASSES if name not in ("BenchmarkResult", "SpanDrift")]
 
 
 def test_every_result_that_is_saved_or_shown_is_a_document(shown):
@@ -112,6 +106,21 @@ def test_every_result_that_is_saved_or_shown_is_a_document(shown):
         and value.__module__.startswith("beir_eval")
     }
     assert results - {"Saved", "Shown", "Summary", "TableFacts"} == set(shown) == set(CLASSES)
+
+
+def test_two_calls_with_the_same_seed_give_equal_results(shown, tmp_path):
+    again = results_by_class(tmp_path)
+    assert [again[name] for name in SAVED] == [shown[name] for name in SAVED]
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_a_saved_result_is_loaded_as_it_was_and_another_file_refused(shown, name, tmp_path):
+    result, path = shown[name], tmp_path / "saved.json.gz"
+    result.save(path)
+    assert type(result).load(path) == result
+    (tmp_path / "list.json").write_text("[]")
+    with pytest.raises(ResultError, match=r"saved .* was expected, found a list"):
+        type(result).load(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize("name", CLASSES)

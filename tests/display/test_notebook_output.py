@@ -18,6 +18,7 @@ def figure():
 def test_a_notebook_shows_a_picture_at_half_its_size_in_pixels(figure):
     bundle, metadata = figure._repr_mimebundle_(include=None, exclude=None)
     assert set(bundle) == {"text/plain", "image/png", "application/vnd.vegalite.v6+json"}
+    assert bundle["application/vnd.vegalite.v6+json"] == figure.spec
     width, height = struct.unpack(">II", bundle["image/png"][16:24])
     assert metadata == {"image/png": {"width": width // 2, "height": height // 2}}
     assert 560 < metadata["image/png"]["width"] < 700

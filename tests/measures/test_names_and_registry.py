@@ -5,6 +5,7 @@ import pytest
 
 from beir_eval import Measure, Precision, evaluate, measures, nDCG, parse
 from beir_eval.errors import MeasureError, UnknownMeasureError
+from beir_eval.evaluation import ScoreScale
 from beir_eval.measures import DEFAULT_MEASURES, definition_of, parse_all, registry, with_rel
 from beir_eval.measures.names import name_among, names_among, registered
 
@@ -109,10 +110,11 @@ def test_a_grade_that_is_no_number_is_refused(value):
         Precision(rel=value)
 
 
-def test_measures_and_definitions_are_small_values_that_cannot_be_changed():
-    for value in (parse("nDCG"), definition_of("nDCG")):
+def test_measures_definitions_and_scales_are_small_values_that_cannot_be_changed():
+    for value in (parse("nDCG"), definition_of("nDCG"), ScoreScale()):
+        field = "higher_is_better" if isinstance(value, ScoreScale) else "name"
         with pytest.raises(AttributeError):
-            value.name = "MAP"
+            setattr(value, field, "MAP")
         assert not hasattr(value, "__dict__")
 
 

@@ -30,7 +30,6 @@ def test_a_scale_knows_its_range_its_gains_and_the_best_score():
     ("bounds", "text"),
     [
         (1, "two finite numbers"),
-        ("01", "two finite numbers"),
         ({0: 1, 1: 2}, "two finite numbers"),
         ((0, 1, 2), "two finite numbers"),
         ((0, math.inf), "two finite numbers"),
@@ -43,13 +42,6 @@ def test_a_scale_knows_its_range_its_gains_and_the_best_score():
 def test_bounds_that_are_no_range_are_refused(bounds, text):
     with pytest.raises(SettingError, match=text):
         ScoreScale(bounds)
-
-
-def test_a_scale_is_a_small_value_that_cannot_be_changed():
-    scale = ScoreScale()
-    with pytest.raises(AttributeError):
-        scale.higher_is_better = False
-    assert not hasattr(scale, "__dict__")
 
 
 def test_the_direction_is_true_or_false():

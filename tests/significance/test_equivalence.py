@@ -210,7 +210,6 @@ def test_the_detectable_margin_is_at_most_the_range_of_the_scores():
     "wrong",
     [
         {"sd": -1.0},
-        {"sd": "0.1"},
         {"sd": np.inf},
         {"power": 1.0},
         {"num_queries": 1},

@@ -1,6 +1,7 @@
 """Judged spans: files, and spans that do not fit their corpus."""
 
 import json
+import re
 
 import pytest
 
@@ -139,25 +140,12 @@ OLD = "First paragraph with words. Second paragraph with other words. Third one,
 
 
 def spans_file(tmp_path):
-    texts = [
-        "First paragraph with words.",
-        "Second paragraph with other words.",
-        "Third one, quite different.",
+    common = {"query_id": "q", "doc_id": "d", "note": "kept"}
+    rows = [
+        common | {"start": sentence.start(), "end": sentence.end(), "text": sentence[0]}
+        for sentence in re.finditer(r"\w[^.]+\.", OLD)
     ]
-    return write(
-        tmp_path / "s.jsonl",
-        [
-            {
-                "query_id": "q",
-                "doc_id": "d",
-                "start": OLD.index(text),
-                "end": OLD.index(text) + len(text),
-                "text": text,
-                "note": "kept",
-            }
-            for text in texts
-        ],
-    )
+    return write(tmp_path / "s.jsonl", rows)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from beir_eval import compare_runs, evaluate_stages, read_qrels, read_run
+from beir_eval.benchmark import BenchmarkResult
 from beir_eval.datasets import demo, load_dataset
 
 #: A name or text that a page must show as text and never run.
@@ -67,6 +68,19 @@ def made(num_queries, num_systems, depth=10, *, measures=("nDCG@10",), seed=0):
         likeness_k=None,
         keep_top=10,
     )
+
+
+def benchmark_of(*comparisons):
+    """Return a benchmark with a data set for each comparison: "set 0", "set 1", …"""
+    names = [f"set {number}" for number in range(len(comparisons))]
+    results = {
+        system: {
+            name: comparison.results[system][0]
+            for name, comparison in zip(names, comparisons, strict=True)
+        }
+        for system in comparisons[0].systems
+    }
+    return BenchmarkResult(results, {}, dict.fromkeys(names), dict.fromkeys(names, "test"))
 
 
 def staged():

@@ -381,37 +381,6 @@ CASES = {
 }
 
 
-def test_equal_texts_limit_what_any_system_can_reach():
-    qrels = {
-        "a": {"x": 1},
-        "b": {"y": 1},
-        "c": {"y": 1, "z": 2},
-        "d": {"x": 0, "w": 1},
-        "e": {"none": 0},
-    }
-    texts = dict.fromkeys("abc", "the same") | {"d": "another", "e": "Another"}
-    [finding] = [
-        finding
-        for finding in validate(qrels, queries=texts).findings
-        if finding.code == "equal-texts-judged-differently"
-    ]
-    # Of a, b and c the best ranking is y, x: Recall@1 0, 1, 1/2, and reciprocal ranks 1/2, 1, 1.
-    # d can have 1 of both, e has nothing relevant.
-    assert f"Recall@1 {(1.5 + 1) / 5:.4f} and MRR {(2.5 + 1) / 5:.4f}" in finding.fact
-    assert finding.count == 5
-
-
-def test_the_bound_for_many_equal_texts_holds_for_every_ranking():
-    queries = {f"q{number}": {f"d{number}": 1} for number in range(12)}
-    [finding] = [
-        finding
-        for finding in validate(queries, queries=dict.fromkeys(queries, "one text")).findings
-        if finding.code == "equal-texts-judged-differently"
-    ]
-    highest = sum(1 / rank for rank in range(1, 13)) / 12
-    assert f"Recall@1 {1 / 12:.4f} and MRR {highest:.4f}" in finding.fact
-
-
 def findings_of(arguments, code):
     """Return the findings of one code in what ``validate`` returns for these arguments."""
     *positional, options = (
@@ -425,6 +394,30 @@ def findings_of(arguments, code):
         **{"measures": MEASURES, **options} if code != "deep-learning-grades" else options,
     )
     return [finding for finding in validation.findings if finding.code == code]
+
+
+def test_equal_texts_limit_what_any_system_can_reach():
+    qrels = {
+        "a": {"x": 1},
+        "b": {"y": 1},
+        "c": {"y": 1, "z": 2},
+        "d": {"x": 0, "w": 1},
+        "e": {"none": 0},
+    }
+    texts = dict.fromkeys("abc", "the same") | {"d": "another", "e": "Another"}
+    [finding] = findings_of((qrels, {"queries": texts}), "equal-texts-judged-differently")
+    # Of a, b and c the best ranking is y, x: Recall@1 0, 1, 1/2, and reciprocal ranks 1/2, 1, 1.
+    # d can have 1 of both, e has nothing relevant.
+    assert f"Recall@1 {(1.5 + 1) / 5:.4f} and MRR {(2.5 + 1) / 5:.4f}" in finding.fact
+    assert finding.count == 5
+
+
+def test_the_bound_for_many_equal_texts_holds_for_every_ranking():
+    qrels = {f"q{number}": {f"d{number}": 1} for number in range(12)}
+    texts = dict.fromkeys(qrels, "one text")
+    [finding] = findings_of((qrels, {"queries": texts}), "equal-texts-judged-differently")
+    highest = sum(1 / rank for rank in range(1, 13)) / 12
+    assert f"Recall@1 {1 / 12:.4f} and MRR {highest:.4f}" in finding.fact
 
 
 @pytest.fixture(autouse=True)
@@ -458,12 +451,7 @@ def test_clean_inputs_have_no_finding():
     assert str(validation).endswith("nothing found")
     assert [
         (summary.role, summary.queries, summary.documents) for summary in validation.inputs
-    ] == [
-        ("qrels", 8, 24),
-        ("queries", 8, None),
-        ("corpus", None, 24),
-        ("run", 8, 40),
-    ]
+    ] == [("qrels", 8, 24), ("queries", 8, None), ("corpus", None, 24), ("run", 8, 40)]
 
 
 @pytest.mark.parametrize(
@@ -723,12 +711,8 @@ def test_few_judged_passages_are_those_of_deep_learning_if_the_name_says_so(name
 
 
 def test_rankings_without_scores_have_no_finding_about_scores():
-    codes = {
-        finding.code
-        for finding in validate(
-            QRELS, Run.from_rankings({q: list(docs) for q, docs in RUN.items()})
-        ).findings
-    }
+    run = Run.from_rankings({query: list(docs) for query, docs in RUN.items()})
+    codes = {finding.code for finding in validate(QRELS, run).findings}
     assert codes <= {"shallow-rankings", "deep-learning-grades"}
 
 

@@ -19,6 +19,14 @@ DOCUMENTS = [f"d{number}" for number in range(7)]
 QUERIES = [f"q{number}" for number in range(4)]
 
 
+def inputs_of(draw, names):
+    return {
+        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
+        for index, name in enumerate(names)
+        if index
+    }
+
+
 @st.composite
 def pipelines(draw):
     """Return qrels, runs by stage, and the inputs of each stage."""
@@ -33,38 +41,10 @@ def pipelines(draw):
             query: {document: -float(rank) for rank, document in enumerate(documents)}
             for query, documents in (rankings or {QUERIES[0]: ["d0"]}).items()
         }
-    inputs = {
-        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
-        for index, name in enumerate(names)
-        if index
-    }
-    return qrels, runs, inputs
-
-
-def made(pipeline, measures, **options):
-    qrels, runs, inputs = pipeline
-    return evaluate_stages(qrels, runs, measures, inputs=inputs, draws=400, **options)
+    return qrels, runs, inputs_of(draw, names)
 
 
 MEASURES = ["nDCG@3", "Recall@2", "MAP", "MRR", "Precision@2", "ERR@3"]
-
-
-@pytest.mark.slow
-@settings(deadline=None)
-@given(pipelines())
-def test_the_account_adds_up_exactly_and_no_loss_is_below_zero(pipeline):
-    staged = made(pipeline, MEASURES)
-    for measure in staged.measures:
-        losses = [loss for loss in staged.losses if loss.measure == measure]
-        total = math.fsum(loss.loss for loss in losses)
-        mean = staged.result[measure]
-        assert mean + total == pytest.approx(staged.best[measure], abs=1e-12)
-        for loss in losses:
-            assert loss.loss >= -1e-12
-            assert loss.low <= loss.loss + 1e-12
-            assert loss.low >= 0
-        if measure != "Precision@2" and staged.num_relevant and measure != "ERR@3":
-            assert staged.best[measure] <= 1 + 1e-12
 
 
 #: Documents of which two have the id of a query.
@@ -95,12 +75,7 @@ def graphs_with_policies(draw):
             for document, score in draw(entries)
         ]
         runs[name] = Run.from_columns(*zip(*(rows or [(queries[0], "d0", 1.0)]), strict=True))
-    inputs = {
-        name: draw(st.lists(st.sampled_from(names[:index]), unique=True, max_size=2))
-        for index, name in enumerate(names)
-        if index
-    }
-    return qrels, runs, inputs, policies
+    return qrels, runs, inputs_of(draw, names), policies
 
 
 @settings(deadline=None)
@@ -131,7 +106,9 @@ def test_under_every_policy_the_account_adds_up_to_the_result_of_evaluate(case):
         assert staged.result[measure] + total == pytest.approx(
             staged.best[measure], abs=1e-9, nan_ok=True
         )
+        assert not staged.best[measure] > 1 + 1e-9
         assert not any(loss.loss < 0 or loss.high < loss.loss for loss in losses)
+        assert not any(loss.low < 0 or loss.low > loss.loss + 1e-12 for loss in losses)
         assert staged.kept[measure] + sum(loss.documents for loss in losses) == staged.num_relevant
     loaded = StagedResult.model_validate_json(staged.model_dump_json())
     assert loaded.to_markdown() == staged.to_markdown()
@@ -139,11 +116,9 @@ def test_under_every_policy_the_account_adds_up_to_the_result_of_evaluate(case):
 
 @settings(deadline=None)
 @given(pipelines())
-def test_every_relevant_document_is_in_one_place(pipeline):
-    qrels, runs, _ = pipeline
-    staged = made(pipeline, ["Recall@2"])
-    missing = sum(loss.documents for loss in staged.losses)
-    assert staged.kept["Recall@2"] + missing == staged.num_relevant
+def test_documents_that_no_stage_has_were_never_retrieved(pipeline):
+    qrels, runs, inputs = pipeline
+    staged = evaluate_stages(qrels, runs, "Recall@2", inputs=inputs, draws=400)
     never = [
         document
         for query, grades in qrels.items()
@@ -384,15 +359,6 @@ def test_the_pair_in_question_is_tested_alone():
     assert family.losses == alone.losses
 
 
-def test_saved_stages_are_loaded_as_they_were(tmp_path):
-    qrels = {f"q{number}": {"a": 1} for number in range(20)}
-    staged = evaluate_stages(qrels, {"bm25": ranked_at(3), "ranker": ranked_at(2)}, ["MRR", "MAP"])
-    staged.save(tmp_path / "stages.json")
-    loaded = StagedResult.load(tmp_path / "stages.json")
-    assert loaded == staged
-    assert (str(loaded), loaded.to_markdown()) == (str(staged), staged.to_markdown())
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -425,14 +391,15 @@ def test_on_deep_learning_runs_the_account_is_that_of_the_notes(realdata):
     assert (losses["order"], losses["never"]) == (0.2247, 0.1078)
 
 
-@pytest.mark.parametrize("measure", ["Judged@5", "Hole@5", "infAP"])
-def test_a_measure_of_judged_documents_that_are_not_relevant_is_refused(measure):
+@pytest.mark.parametrize(
+    ("measure", "reason"),
+    [
+        ("Judged@5", "depends on judged documents that are not relevant"),
+        ("infAP", "depends on judged documents that are not relevant"),
+        ("gm_map", "is no mean over queries"),
+    ],
+)
+def test_a_measure_without_an_account_is_refused(measure, reason):
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
-    with pytest.raises(MeasureError, match="depends on judged documents that are not relevant"):
+    with pytest.raises(MeasureError, match=reason):
         evaluate_stages({"q": {"d": 1}}, runs, measure)
-
-
-def test_a_measure_that_is_no_mean_is_refused():
-    runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
-    with pytest.raises(MeasureError, match="is no mean over queries"):
-        evaluate_stages({"q": {"d": 1}}, runs, "gm_map")
