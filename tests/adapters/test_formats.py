@@ -35,9 +35,7 @@ def json_lines(*records):
 
 
 FORMS = {
-    "MS MARCO with scores": ("msmarco", "q1\td1\t1\t3.5\nq1\td2\t2\t2\nq2\td1\t1\t-1e-3\n"),
     "MS MARCO with scores and blanks": ("msmarco", "q1 d1 1 3.5\nq1  d2 2 2\nq2 d1 1 -1e-3"),
-    "CSV": ("csv", "query_id,doc_id,score\nq1,d1,3.5\nq1,d2,2\nq2,d1,-1e-3\n"),
     "CSV of a spreadsheet": (
         "csv",
         '\ufeffRank,Corpus ID,"Query ID", Score\r\n1,d1,q1, 3.5\r\n,"d2",q1,2\r\n\r\n1,d1,q2,-1e-3',
@@ -47,7 +45,6 @@ FORMS = {
         '# by "me", \n\nqid,docno,sim\nq1,d1,3.5\nq1,d2,2\nq2,d1,-0.001',
     ),
     "JSON": ("json", json.dumps(RUN)),
-    "JSON over many lines": ("json", json.dumps(RUN, indent=2)),
     "JSON with a byte order mark": ("json", "\ufeff" + json.dumps(RUN)),
     "JSON lines with objects of scores": (
         "jsonl",
@@ -103,18 +100,9 @@ def test_the_format_of_a_run_is_detected_from_its_content_or_given(tmp_path, kin
     assert read_run(path).as_dict() == read_run(path, format=kind).as_dict() == RUN
 
 
-RUNS_WITHOUT_SCORES = {
-    "MS MARCO ranks": "q1\td2\t2\nq1\td1\t1\nq2\td1\t1\n",
-    "MS MARCO ranks from 0": "q2\td1\t0\nq1\td1\t0\nq1\td2\t1\n",
-    "JSON lines with lists of ids": json_lines(
-        {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
-    ),
-}
-
-
-@pytest.mark.parametrize("content", RUNS_WITHOUT_SCORES.values(), ids=RUNS_WITHOUT_SCORES)
-def test_a_run_without_scores_is_ranked_by_its_ranks_or_its_order(tmp_path, content):
-    run = read_run(write_file(tmp_path, content))
+def test_json_lines_without_scores_are_ranked_by_their_order(tmp_path):
+    records = {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
+    run = read_run(write_file(tmp_path, json_lines(*records)))
     rankings = {query: list(docs) for query, docs, scores in run.rankings() if scores is None}
     assert rankings == {"q1": ["d1", "d2"], "q2": ["d1"]}
     assert evaluate({"q1": {"d2": 1}}, run, ["RR"])["RR"] == 1 / 2
@@ -173,24 +161,15 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 
 
 BAD_RUNS = {
-    "a number of no kind": ("q a 1\nq b high\n", "line 2: .* 'high' is not a whole number"),
-    "two documents at one rank": ("q a 1\nq b 1\n", "have the rank 1 for query 'q'"),
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", "the rank 'd1' is not a whole number"),
     "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", "look like TREC qrels"),
-    "scores that are whole numbers": ("q a 10\nq b 90\n", "begin at 10, not at 0 or 1"),
-    "a rank with a sign": ("q a +1\nq b 2\n", "the rank '\\+1' is not a whole number"),
     "a rank beyond reason": (f"q a {'9' * 30}\n", "is not a whole number"),
     "deep JSON lines": ("{" + "[" * 200_000, "not JSON|nested too deeply"),
     "a number of many digits": (f'{{"q": {{"a": {"9" * 5000}}}}}', "not JSON"),
     "scores of another length": (json_lines({"qid": "q", "docs": ["a"], "scores": []}), "as many"),
-    "scores as an object": (json_lines({"qid": "q", "docs": ["a"], "scores": {"a": 1}}), "as many"),
     "documents twice": (
         json_lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
         "for the same value, 'docs'",
-    ),
-    "queries twice": (
-        json_lines({"qid": "q", "query_id": "r", "docs": []}),
-        "for the same value, 'qid'",
     ),
     "a listed document without a score": (
         json_lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
@@ -202,7 +181,6 @@ BAD_RUNS = {
     ),
     "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', "listed twice"),
     "MS MARCO with a short line": ("q a 1 2\nq b 2\n", "line 2: 3 columns, expected 4"),
-    "MS MARCO with a long line": ("q a 1\nq b 2 1\n", "line 2: 4 columns, expected 3"),
     "CSV with other names": (
         "qid,passage_text,score\nq,a,1\n",
         "line 1: the table has no column that is recognisably doc_id",
@@ -234,7 +212,6 @@ BAD_RUNS = {
     ),
     "a record that is a list": ('{"qid": "q", "docs": ["a"]}\n[1]\n', "line 2: expected one obj"),
     "documents that are a number": (json_lines({"qid": "q", "docs": 5}), "not a number"),
-    "an id that is null": (json_lines({"qid": "q", "docs": [None]}), "line 1: an id must be text"),
     "scores for some": (json_lines({"qid": "q", "docs": ["a", ["b", 1]]}), "some have none"),
     "broken JSON lines": ('{"qid": "q", "docs": ["a"]}\n{"qid"\n', "line 2: not JSON"),
 }
@@ -242,10 +219,8 @@ BAD_RUNS = {
 BAD_FOR_A_FORMAT = {
     "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
     "MS MARCO stated as TREC": ("q a 1\n", "trec", "line 1: 3 columns, expected 6"),
-    "text stated as JSON": ("q Q0 a 1 1 t\n", "json", "line 1: not JSON"),
     "an empty file stated as CSV": ("", "csv", "no column that is recognisably query_id"),
     "text stated as Parquet": ("q Q0 a 1 1 t\n", "parquet", "not a readable Parquet file"),
-    "JSON stated as TREC": ('{"q": {"a": 1}}', "trec", "columns, expected 6"),
     "deep JSON": ("[" * 200_000, "json", "JSON"),
 }
 
@@ -285,7 +260,6 @@ def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
 
 QRELS_FORMS = {
     "csv": "query-id,iteration,corpus-id,relevance\nq1,0,d1,1\nq1,0,d2,0\nq2,0,d3,2\n",
-    "json": json.dumps(QRELS),
     "jsonl": json_lines(
         *(
             {"query_id": query, "doc_id": doc, "relevance": grade}

@@ -64,17 +64,6 @@ def test_a_file_of_two_systems_is_refused_with_both_and_the_way_to_one(tmp_path,
     assert caught.value.path == path
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("system", "run"), [("dense", DENSE), ("bm25", BM25)])
-def test_where_reads_the_run_of_one_system(tmp_path, kind, system, run):
-    path = write(tmp_path / "run", rows_of({"dense": DENSE, "bm25": BM25}), kind)
-    column = "tag" if kind == "trec" else "system"
-    assert read_run(path, where={column: system}).as_dict() == run
-    assert evaluate(QRELS, read_run(path, where={column: system}), ["MRR"])["MRR"] == (
-        1.0 if system == "dense" else 0.0
-    )
-
-
 @st.composite
 def systems(draw):
     """Draw two to four systems that each list some documents for the same query."""

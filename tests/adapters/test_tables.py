@@ -52,19 +52,15 @@ RUN_HEADERS = {
     "ranx": "q_id,doc_id,score",
     "trectools": "query,docid,score",
     "MTEB": "query-id,corpus-id,score",
-    "ir_datasets": "query_id,doc_id,score",
     "Elasticsearch": "query_id,_id,_score",
     "a reranker": "queryId,documentId,relevance_score",
-    "Haystack": "query,document_id,score",
     "a table of topics": "topic,doc,similarity_score",
 }
 QRELS = {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d1": 1.0}}
 QRELS_HEADERS = {
     "PyTerrier": "qid,docno,label",
-    "ranx": "q_id,doc_id,score",
     "trectools": "query,docid,rel",
     "MTEB": "query-id,corpus-id,score",
-    "ir_datasets": "query_id,doc_id,relevance",
     "a language model as judge": "qid,pid,label",
     "a judgement list": "query,document,judgment",
     "ratings": "query,doc_id,rating",

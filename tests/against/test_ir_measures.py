@@ -24,7 +24,10 @@ def untied(run):
     }
 
 
-MEASURES = ["nDCG@10", "AP@100", "P(rel=2)@5", "R@100", "RR@10", "Rprec", "Success@5", "SetP"]
+MEASURES = [
+    *("nDCG@10", "AP", "AP@100", "P(rel=2)@5", "R@100", "RR", "RR@10", "Rprec", "Success@5"),
+    *("Success(rel=3)@2", "SetP", "SetR(rel=2)", "IPrec(rel=2)@0.75", "NumQ"),
+]
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True), st.floats(0.05, 0.95))

@@ -254,14 +254,6 @@ def test_settings_are_those_of_trec_eval_given_by_name_and_never_change():
     assert not hasattr(rule, "__dict__")
 
 
-def test_the_error_names_the_first_query_that_repeats_documents_and_only_its_documents():
-    queries, docs = [*"pqqqrr"], ["x", "b", "a", "b", "c", "c"]
-    run = Run.from_columns(queries, docs, range(6, 0, -1))
-    qrels = {"p": {"a": 1}, "q": {"b": 1}, "r": {"c": 1}}
-    with pytest.raises(DuplicateDocumentError, match=r"query 'q' repeats 'b' \(2 repeated"):
-        evaluate(qrels, run)
-
-
 def test_a_kept_duplicate_takes_up_a_rank_and_gains_nothing():
     run = Run.from_columns(["q"] * 4, ["a", "a", "b", "c"], [4, 3, 2, 1])
     qrels = {"q": {"a": 1, "b": 1}}

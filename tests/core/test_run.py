@@ -33,15 +33,6 @@ def test_columns_hold_the_same_run_as_the_mapping(case):
     assert columns.fingerprint() == Run(run).fingerprint()
 
 
-@given(qrels_and_run())
-def test_rankings_without_scores_equal_the_run_in_the_order_given(case):
-    qrels, run = case
-    rankings = Run.from_rankings({query: list(ranked) for query, ranked in run.items()})
-    listed = evaluate(qrels, rankings)
-    given_order = evaluate(qrels, run, order="given")
-    np.testing.assert_array_equal(listed.values.array, given_order.values.array)
-
-
 class Tensor:
     """Looks like a 0-d tensor: a number only through ``__float__``."""
 

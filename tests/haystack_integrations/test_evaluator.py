@@ -11,7 +11,6 @@ import warnings
 
 import pytest
 from haystack import Document, Pipeline, component
-from haystack.components.preprocessors import DocumentSplitter
 from haystack.core.serialization import component_from_dict, component_to_dict
 
 import beir_eval
@@ -159,13 +158,6 @@ def with_evaluator(pipeline, evaluator):
 
 
 REQUEST = {"retriever": {"query": "capital of France"}, "evaluator": {"query_ids": ["q1"]}}
-
-
-def test_a_retriever_connects_to_the_evaluator():
-    pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
-    outputs = pipeline.run(REQUEST)["evaluator"]
-    assert outputs["metrics"]["Recall@2"] == 1.0
-    assert outputs["score"] == 1.0
 
 
 def test_a_pipeline_without_retrieved_documents_is_refused_before_anything_runs():
@@ -322,18 +314,6 @@ def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
     outputs = evaluator.run([docs("a")], [chunks])
     assert outputs["metrics"] == {"MRR": 0.5, "Precision@2": 0.5}
     assert outputs["result"].counted.duplicates == 3
-
-
-def test_chunks_of_haystacks_splitter_match_qrels_of_whole_documents():
-    documents = [Document(id="long", content="one two three four five six seven eight")]
-    splitter = DocumentSplitter(split_by="word", split_length=3)
-    splitter.warm_up()
-    chunks = splitter.run(documents=documents)["documents"]
-    evaluator = BEIREvaluator(
-        "MAP", primary="MAP", collapse="meta.source_id", qrels={"q": {"long": 1}}
-    )
-    assert len(chunks) > 1
-    assert evaluator.run(retrieved_documents=[chunks], query_ids=["q"])["score"] == 1.0
 
 
 def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warning(logged):
@@ -553,7 +533,6 @@ def test_documents_that_are_not_in_a_list_for_each_query_are_answered_with_the_r
     ("arguments", "message"),
     [
         ({"retrieved_documents": []}, "retrieved_documents is empty"),
-        ({"retrieved_documents": [], "ground_truth_documents": []}, "is empty"),
         ({"retrieved_documents": [docs("a")]}, "query_ids are needed"),
         ({"retrieved_documents": [docs("a")], "query_ids": ["q1", "q2"]}, "query_ids: 2"),
         ({"retrieved_documents": [docs("a")] * 2, "query_ids": ["q1", "q1"]}, "distinct"),
@@ -645,10 +624,8 @@ HASH = Document(content="x").id
 @pytest.mark.parametrize(
     ("judged", "retrieved"),
     [
-        ({"q1": {"31715818": 1}}, [docs("4983", "18872233")]),
         ({"q1": {"paris": 1}}, [docs("lyon")]),
         ({"q1": {"MED-10": 1}, "q2": {"MED-7": 1}}, [docs("MED-3"), docs("MED-20", "MED-21")]),
-        ({"q1": {"a": 1}, "q2": {"b": 1}}, [docs("b"), docs("a")]),
         ({"q1": {HASH: 1}}, [[Document(content="y")]]),
     ],
 )
@@ -667,28 +644,12 @@ def test_a_query_that_misses_its_text_causes_no_warning(logged):
     [
         ("paris", Document(content="x"), "document_comparison_field names another field"),
         ("paris", Document(id="PARIS"), "ids differ in upper and lower case only"),
-        ("paris", Document(id=" paris"), "ids differ in white space around the id only"),
-        ("7", Document(id="0007"), "ids differ in leading zeros only"),
-        ("7", Document(id="doc-7"), "begin with 'doc-'"),
         ("7", Document(id="x" * 5000, meta={"n": ""}), None),
     ],
 )
 def test_one_query_is_enough_if_its_ids_differ_plainly(logged, judged, document, message):
     BEIREvaluator(qrels={"q": {judged: 1}}).run(retrieved_documents=[[document]], query_ids=["q"])
     assert [message in text for text in logged] == [True] * (message is not None)
-
-
-def test_six_queries_without_a_judged_document_cause_a_warning(logged):
-    judged = {f"q{number}": {str(number): 1} for number in range(6)}
-    retrieved = [docs(str(number + 100)) for number in range(6)]
-    evaluator = BEIREvaluator(qrels=judged)
-    evaluator.run(retrieved_documents=retrieved, query_ids=list(judged))
-    assert len(logged) == 1
-    logged.clear()
-    others = [docs(str((number + 1) % 6)) for number in range(6)]
-    evaluator.run(retrieved_documents=others, query_ids=list(judged))
-    assert "rankings seem to belong to other queries: 6 of 6" in logged[0]
-    assert len(logged) == 1
 
 
 @pytest.mark.parametrize(
@@ -713,16 +674,12 @@ def test_an_invalid_setting_is_refused(settings, error):
         BEIREvaluator(**settings)
 
 
-def test_haystacks_rules_accept_only_documents_with_grades_of_at_least_0():
+def test_haystacks_rules_accept_neither_a_run_nor_qrels():
     evaluator = BEIREvaluator.haystack_compatible()
-    with pytest.raises(InputError, match="would subtract"):
-        evaluator.run([scored(a=-1.0)], [docs("a")])
     with pytest.raises(InputError, match="not a Run"):
         evaluator.run([docs("a")], Run({"0": {"a": 1.0}}))
     with pytest.raises(InputError, match="pass ground_truth_documents"):
         evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels=QRELS)
-    with pytest.raises(InputError, match="it holds 'a'"):
-        evaluator.run([docs("a")], [["a"]])
 
 
 def test_a_query_id_that_is_a_number_is_no_document_of_haystack():

@@ -70,23 +70,15 @@ def test_parameters_and_nicknames_mean_the_same_as_in_pytrec_eval(measure):
 
 #: As pytrec_eval reads them: {name: the name that its beginning spells}
 READ_BY_THEIR_BEGINNING = {
-    "P_5abc": "P_5",
     "P_5_10": "P_5",
     "P.5.5.5": "P_5.5",
     "P_5,": "P_5",
-    "P_5 ": "P_5",
     "recall_1e3": "recall_1",
     "ndcg_cut_10\n": "ndcg_cut_10",
-    "success_1foo": "success_1",
     "iprec_at_recall.0.1x": "iprec_at_recall_0.1",
     "relstring_3x": "relstring.3",
     "map.5": "map",
-    "map_5": "map",
-    "recip_rank_10": "recip_rank",
-    "bpref_1": "bpref",
     "gm_map_2": "gm_map",
-    "binG_3": "binG",
-    "infAP_7": "infAP",
     "num_q.1": "num_q",
 }
 
