@@ -119,7 +119,6 @@ def test_a_wrong_call_is_answered_in_one_sentence_with_the_right_one(call, words
 #: (arguments of the command line, words of its message)
 COMMANDS = [
     ("evaluate both.tsv run.trec", "State it: --qrels-format trec or --qrels-format beir"),
-    ("compare both.tsv runs", "--qrels-format trec or --qrels-format beir"),
     ("evaluate qrels.trec run.trec --format none", "--format none is not known"),
     ("evaluate qrels.trec run.trec --ties none", "--ties none is not known; choose one of"),
     ("convert run.trec run.doc", "or state --to one of trec, json, csv, parquet"),
@@ -127,7 +126,6 @@ COMMANDS = [
     ("evaluate qrels.trec . -m nDCG10", "did you mean nDCG@10?"),
     ("evaluate qrels.trec run.trec -m MAP@10 rel=2", "-m 'MAP(rel=2)@10'"),
     ("evaluate qrels.trec run.trec --metrics MAP@10", "did you mean --measure (-m)?"),
-    ("evaluate qrels.trec run.trec --metric=MAP@10", "did you mean --measure (-m)?"),
     ("evaluate qrels.trec run.trec -o -", "- is not the name of an output; name a file"),
     ("evaluate qrels.trec cut.trec", "the last line and has no end: the file may be cut off"),
     ("convert run.trec ./run.trec", "run.trec is named twice on this command"),
@@ -135,7 +133,6 @@ COMMANDS = [
     ("compare result.json result.json", "result.json: the same file is given twice"),
     ("compare qrels.trec runs --gate nDCG@10=0.02", "--floor nDCG@10=0.02 sets the lowest mean"),
     ("compare result.json run.trec", "a TREC run, not a saved result; evaluate the run first"),
-    ("compare result.json run.json", "JSON of a run or of judgements, not a saved result;"),
     ("compare result.json runs/../qrels.trec", "Compare saved results, such as result.json, or"),
     ("compare result.json comparison.json", "a saved comparison, not a saved result; name the"),
     ("compare result.json half.json", "half.json: the JSON is damaged or cut off ("),

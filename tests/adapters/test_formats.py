@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -359,43 +360,36 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
     assert (tmp_path / "q.tsv").read_text() == "query-id\tcorpus-id\tscore\nq\ta\t2\nq\tb\t0.5\n"
 
 
+NO_ROWS = Run.from_columns([], [], [])
+
+
 @pytest.mark.parametrize(
-    ("write", "problem"),
+    ("write", "content", "name", "problem"),
     [
+        (write_run, {"q": {"a b": 1.0}}, "x.trec", "'a b' contains white space"),
+        (write_run, {"q": {"#a": 1.0}}, "x.trec", "begins with #"),
+        (partial(write_run, tag="a b"), {"q": {"a": 1.0}}, "x.trec", "contains white space"),
+        (write_run, NO_ROWS, "x.trec", "the run holds no document"),
+        (write_run, NO_ROWS, "x.csv", "the run holds no document"),
+        (write_run, {"q": {"a" * 200_000: 1.0}}, "x.csv", "a CSV file cannot"),
+        (write_qrels, {"q": {"a\0": 1}}, "x.csv", "a CSV file cannot contain"),
+        (write_qrels, {"q": {"a\tb": 1}}, "x.tsv", "contains a tab"),
+        (write_run, {"q": {"a": 1.0}}, "x.doc", "does not say which format"),
+        (partial(write_run, format="doc"), {"q": {"a": 1.0}}, "x", "format='doc'"),
+        (write_qrels, {"q": {"a": 1}}, "x.gz", "does not say which format"),
         (
-            lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"),
-            "'a b' contains white space",
-        ),
-        (lambda path: write_run({"q": {"#a": 1.0}}, path / "x.trec"), "begins with #"),
-        (
-            lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"),
-            "contains white space",
-        ),
-        (
-            lambda path: write_run(Run.from_columns([], [], []), path / "x.trec"),
-            "the run holds no document",
-        ),
-        (
-            lambda path: write_run(Run.from_columns([], [], []), path / "x.csv"),
-            "the run holds no document",
-        ),
-        (lambda path: write_run({"q": {"a" * 200_000: 1.0}}, path / "x.csv"), "a CSV file cannot"),
-        (lambda path: write_qrels({"q": {"a\0": 1}}, path / "x.csv"), "a CSV file cannot contain"),
-        (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "contains a tab"),
-        (lambda path: write_run({"q": {"a": 1.0}}, path / "x.doc"), "does not say which format"),
-        (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="doc"), "format='doc'"),
-        (lambda path: write_qrels({"q": {"a": 1}}, path / "x.gz"), "does not say which format"),
-        (
-            lambda path: write_run(Run.from_columns([*"qq"], [*"aa"], [1, 2]), path / "x.json"),
-            "lists 'a' more than once, which JSON cannot contain",
+            write_run,
+            Run.from_columns([*"qq"], [*"aa"], [1, 2]),
+            "x.json",
+            "'a' more than once",
         ),
     ],
 )
 def test_input_that_a_format_cannot_hold_is_refused_and_nothing_is_written(
-    tmp_path, write, problem
+    tmp_path, write, content, name, problem
 ):
     with pytest.raises(BeirEvalError, match=problem) as caught:
-        write(tmp_path)
+        write(content, tmp_path / name)
     assert isinstance(caught.value, InputError | SettingError | RunError)
     assert list(tmp_path.iterdir()) == []
 
@@ -410,33 +404,25 @@ def test_dataframes_and_qrels_objects_can_be_written(tmp_path):
 # The tables of formats
 
 
-def rows_of(table, *, written_only=False):
-    return [
-        pytest.param(row, id=row.name) for row in table.formats if row.write or not written_only
-    ]
+def rows_of(table):
+    return [pytest.param(row, id=row.name) for row in table.formats]
 
 
-@pytest.mark.parametrize("row", rows_of(RUN_FORMATS, written_only=True))
-def test_each_format_that_runs_are_written_in_is_read_by_its_name_and_by_its_content(row, tmp_path):
-    write_run(RUN, path := tmp_path / "run", format=row.name)
-    assert read_run(path).as_dict() == read_run(path, format=row.name).as_dict() == RUN
-    assert RUN_FORMATS.choose(FileContent(path), None) is row
-    for ending in row.written_endings or row.endings:
-        write_run(RUN, path := tmp_path / f"run{ending}")
-        assert RUN_FORMATS.choose(FileContent(path), None) is row
-
-
-@pytest.mark.parametrize("row", rows_of(QRELS_FORMATS, written_only=True))
-def test_each_format_that_qrels_are_written_in_is_read_by_its_name_and_by_its_content(
-    row, tmp_path
+@pytest.mark.parametrize(
+    ("table", "write", "read", "content"),
+    [(RUN_FORMATS, write_run, read_run, RUN), (QRELS_FORMATS, write_qrels, read_qrels, QRELS)],
+    ids=["runs", "qrels"],
+)
+def test_each_format_that_is_written_is_read_by_its_name_and_by_its_content(
+    table, write, read, content, tmp_path
 ):
-    write_qrels(QRELS, path := tmp_path / "qrels", format=row.name)
-    judged = read_qrels(path, format=row.name)
-    assert read_qrels(path).as_dict() == judged.as_dict() == QRELS
-    assert QRELS_FORMATS.choose(FileContent(path), None) is row
-    for ending in row.written_endings or row.endings:
-        write_qrels(QRELS, path := tmp_path / f"qrels{ending}")
-        assert QRELS_FORMATS.choose(FileContent(path), None) is row
+    for row in filter(lambda row: row.write, table.formats):
+        write(content, path := tmp_path / "file", format=row.name)
+        assert read(path).as_dict() == read(path, format=row.name).as_dict() == content
+        assert table.choose(FileContent(path), None) is row
+        for ending in row.written_endings or row.endings:
+            write(content, path := tmp_path / f"file{ending}")
+            assert table.choose(FileContent(path), None) is row
 
 
 @pytest.mark.parametrize("row", [*rows_of(RUN_FORMATS), *rows_of(QRELS_FORMATS)])

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from beir_eval import read_qrels, read_run
-from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.validation import validate
 from command_line import output_of, run
 
@@ -142,9 +142,3 @@ def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):
     qrels, run = write(tmp_path, QRELS, "comma", "q"), write(tmp_path, RUN, "comma", "r")
     validation = validate(qrels, run, columns={**RUN_COLUMNS, **QRELS_COLUMNS})
     assert [summary.queries for summary in validation.inputs] == [1, 1]
-    with pytest.raises(InputError, match="no file has the column 'x'"):
-        validate(
-            {"q1": {"d1": 1}},
-            write(tmp_path, {"qid": ["q1"], "pid": ["d1"], "score": [1]}, "comma", "r"),
-            columns={"score": "x"},
-        )

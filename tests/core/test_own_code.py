@@ -148,6 +148,7 @@ class Serialised:
         (functools.partial(print, 1), functools.partial(print, 2)),
         (SimpleNamespace(f=function_of("1")), SimpleNamespace(f=function_of("2"))),
         (Serialised(Path("a")), Serialised(Path("b"))),
+        (SimpleNamespace(held=Serialised(1)), SimpleNamespace(held=Serialised(2))),
         (Path, Fraction),
         (Private(1), Private(2)),
     ],

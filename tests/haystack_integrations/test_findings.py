@@ -5,10 +5,11 @@ import random
 import warnings
 
 import pytest
-from haystack import Document, Pipeline
+from haystack import Document
 
 from beir_eval.errors import BeirEvalWarning
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+from pipeline_parts import pipeline_of
 
 KINDS = (
     *("acer", "betula", "carex", "daphne", "erica", "fagus"),
@@ -93,8 +94,7 @@ WRONG = {
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_input_is_said_once_in_each_of_the_three_places(what, caplog):
     settings, truth, retrieved, words = WRONG[what]
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", BEIREvaluator(["MRR"], **settings))
+    pipeline = pipeline_of(evaluator=BEIREvaluator(["MRR"], **settings))
     with (
         caplog.at_level(logging.WARNING),
         warnings.catch_warnings(record=True) as caught,

@@ -8,7 +8,7 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.evaluation import EvaluationRunResult
 
-from beir_eval import compare, evaluate, load_dataset
+from beir_eval import compare, load_dataset
 from beir_eval.datasets import demo
 from beir_eval.integrations.haystack import evaluate_pipeline, index, to_evaluation_run_result
 from capitals import retrieving
@@ -131,30 +131,6 @@ def test_a_query_without_judgements_is_nan_in_the_reports():
     first, second = report.detailed_report()["MRR"]
     assert first == 1.0
     assert math.isnan(second)
-
-
-def test_the_results_of_two_calls_are_compared_as_those_of_evaluate(outputs, rankings):
-    results = {
-        f"top{top_k}": by_component["evaluator"]["result"]
-        for top_k, by_component in outputs.items()
-    }
-    comparison = compare(results, baseline="top20")
-    expected = compare(
-        {
-            f"top{top_k}": evaluate(
-                DATASET.qrels,
-                {
-                    query_id: {document.id: -rank for rank, document in enumerate(documents)}
-                    for query_id, documents in zip(QUERY_IDS, of_queries, strict=True)
-                },
-                MEASURES,
-            )
-            for top_k, of_queries in rankings.items()
-        },
-        baseline="top20",
-    )
-    assert comparison.differences == expected.differences
-    assert comparison.verdicts["nDCG@10", "top3", "top20"] == "worse"
 
 
 def test_results_of_ground_truth_documents_are_compared_by_position(rankings):

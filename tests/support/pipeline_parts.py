@@ -15,6 +15,14 @@ FAILING: set[str] = set()
 DRAWS = random.Random(0)
 
 
+def pipeline_of(**components):
+    """Return a pipeline of components by name, which are not connected."""
+    pipeline = Pipeline()
+    for name, instance in components.items():
+        pipeline.add_component(name, instance)
+    return pipeline
+
+
 @component
 class Varying:
     """Moves some of the first documents, at random in each call."""

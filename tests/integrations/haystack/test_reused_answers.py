@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from haystack import Document, Pipeline, component
+from haystack import Document, component
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -22,6 +22,7 @@ from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline
 from beir_eval.integrations.haystack.indexing import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
+from pipeline_parts import pipeline_of
 
 TEXTS = {
     "paris": "Paris is the capital of France",
@@ -40,9 +41,7 @@ def bm25(folder, **settings):
     """Return a pipeline over a new store that holds the corpus of a folder."""
     store = InMemoryDocumentStore()
     index(folder, store, progress=False)
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(store, **{"top_k": 3} | settings))
-    return pipeline
+    return pipeline_of(retriever=InMemoryBM25Retriever(store, **{"top_k": 3} | settings))
 
 
 def evaluate_saved(pipeline, folder, **settings):
@@ -127,8 +126,7 @@ def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(fo
         def run(self, query: str):
             raise ConnectionError("no luck")
 
-    failing = Pipeline()
-    failing.add_component("fails", Fails())
+    failing = pipeline_of(fails=Fails())
     with pytest.raises(RuntimeError, match="no luck"):
         evaluate_saved(failing, folder, fresh=True)
     assert (journal.read_bytes(), (folder.parent / "run.trec").read_bytes()) == (lines, saved)
@@ -199,9 +197,7 @@ def test_a_pipeline_that_generates_text_may_rank_otherwise_which_is_said(folder)
             return {"documents": documents if next(ranks) % 2 else documents[::-1]}
 
     def generating():
-        pipeline = Pipeline()
-        pipeline.add_component("writer", Writer())
-        pipeline.add_component("turns", Turns())
+        pipeline = pipeline_of(writer=Writer(), turns=Turns())
         pipeline.connect("writer.replies", "turns.replies")
         return pipeline
 
@@ -374,85 +370,19 @@ def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_pat
         evaluate_saved(bm25(folder), folder)
 
 
-def origin_of(pipeline, **settings):
-    origin = PipelineRetriever(pipeline, **settings).origin
-    return origin.settings["pipeline"], origin.settings["inputs"], origin.own_code
-
-
-class Rewrites:
-    """Makes inputs by its words."""
-
-    def __init__(self, words):
-        self.words = words
-
-    def inputs(self, _query_id, text):
-        return {"retriever": {"query": self.words.get(text, text)}}
-
-
-def with_part(folder, part):
-    pipeline = bm25(folder)
-    pipeline.add_component("part", part)
-    return pipeline
-
-
-@component
-class Holds:
-    """Holds anything in an attribute."""
-
-    def __init__(self, held):
-        self.held = held
-
-    @component.output_types(query=str)
-    def run(self, text: str):
-        return {"query": text}
-
-
-def test_inputs_differ_by_what_their_function_holds(folder):
-    pipeline = bm25(folder)
-    first, same, other = (
-        origin_of(pipeline, inputs=Rewrites({"a": word}).inputs) for word in "xxy"
-    )
-    assert first == same
-    assert first != other
-
-
-def with_top_k(number):
-    pipeline = Pipeline()
-    retriever = InMemoryBM25Retriever(InMemoryDocumentStore(index="inner"), top_k=number)
-    pipeline.add_component("retriever", retriever)
-    return pipeline
-
-
-@pytest.mark.parametrize(
-    "hold",
-    [
-        lambda number: InMemoryBM25Retriever(InMemoryDocumentStore(index="h"), top_k=number),
-        with_top_k,
-    ],
-    ids=["component", "pipeline"],
-)
-def test_pipelines_differ_by_what_their_components_hold(folder, hold):
-    first, same, other = (
-        origin_of(with_part(folder, Holds(hold(number))), inputs="retriever.query")
-        for number in (2, 2, 3)
-    )
-    assert first == same
-    assert first != other
-
-
-def test_the_line_of_a_function_in_its_file_makes_no_difference(folder):
-    functions = []
-    for blank_lines in (0, 5):
+def test_inputs_differ_by_their_code_and_not_by_its_line_in_the_file(folder):
+    origins = []
+    for blank_lines, separator in ((0, " "), (5, " "), (0, "-")):
         namespace = {}
         code = "\n" * blank_lines + (
             "def inputs(query_id, text):\n"
-            "    return {'retriever': {'query': ' '.join(w for w in text.split())}}\n"
+            f"    query = '{separator}'.join(word for word in text.split())\n"
+            "    return {'retriever': {'query': query}}\n"
         )
-        exec(compile(code, f"cell{blank_lines}", "exec"), namespace)  # noqa: S102 - a notebook
-        functions.append(namespace["inputs"])
-    pipeline = bm25(folder)
-    first, second = (origin_of(pipeline, inputs=function) for function in functions)
-    assert first[1] == second[1]
+        exec(compile(code, "cell", "exec"), namespace)  # noqa: S102 - a notebook
+        retriever = PipelineRetriever(bm25(folder), inputs=namespace["inputs"])
+        origins.append(retriever.origin.settings["inputs"])
+    assert origins[0] == origins[1] != origins[2]
 
 
 def test_embeddings_and_the_code_of_an_indexing_pipeline_are_part_of_the_corpus(folder):
@@ -465,9 +395,9 @@ def test_embeddings_and_the_code_of_an_indexing_pipeline_are_part_of_the_corpus(
     hashes = []
     for factor in (1, 1, 2):
         store = InMemoryDocumentStore()
-        indexing = Pipeline()
-        indexing.add_component("cleaner", Cleans(lambda text, factor=factor: text * factor))
-        indexing.add_component("writer", DocumentWriter(store))
+        indexing = pipeline_of(
+            cleaner=Cleans(lambda text, factor=factor: text * factor), writer=DocumentWriter(store)
+        )
         indexing.connect("cleaner", "writer")
         index(folder, indexing, progress=False)
         hashes.append(written_hash([store]))

@@ -5,12 +5,13 @@ from importlib.util import find_spec
 
 import pytest
 import pytrec_eval
-from haystack import Document, Pipeline, component
+from haystack import Document, component
 from haystack.components.writers import DocumentWriter
 from haystack.utils import Secret
 
 from beir_eval import load_dataset
 from beir_eval.integrations.haystack import evaluate_pipeline, index
+from pipeline_parts import pipeline_of
 
 pytestmark = [
     pytest.mark.integration,
@@ -81,16 +82,13 @@ def store_at(address):
 
 
 def indexing(model, store):
-    pipeline = Pipeline()
-    pipeline.add_component("embedder", EmbedDocuments(model))
-    pipeline.add_component("writer", DocumentWriter(store))
+    pipeline = pipeline_of(embedder=EmbedDocuments(model), writer=DocumentWriter(store))
     pipeline.connect("embedder", "writer")
     return pipeline
 
 
 def searching(model, store):
-    pipeline = Pipeline()
-    pipeline.add_component("embedder", EmbedText(model))
+    pipeline = pipeline_of(embedder=EmbedText(model))
     retriever = retrievers.PgvectorEmbeddingRetriever(document_store=store, top_k=20)
     pipeline.add_component("retriever", retriever)
     pipeline.connect("embedder.embedding", "retriever.query_embedding")

@@ -169,17 +169,11 @@ def error_of(call):
     return str(error)
 
 
-def test_another_version_on_the_driver_is_refused():
-    message = error_of(lambda: list(evaluate_batches(plan(version="0.0.1"), [])))
-    assert f"has beir-eval {__version__}, and the driver has 0.0.1" in message
-    empty = rows({}).to_arrow()
-    assert message == error_of(lambda: evaluate_buckets(plan(version="0.0.1"), empty, empty))
-
-
-def test_another_version_is_refused_by_its_number_whatever_its_plan_holds():
-    content = {"version": "99.0", "field_of_that_version": 1}
+def test_another_version_on_the_driver_is_refused_by_its_number_whatever_its_plan_holds():
+    content, empty = {"version": "99.0", "field_of_that_version": 1}, rows({}).to_arrow()
     message = error_of(lambda: list(evaluate_batches(content, [])))
     assert f"has beir-eval {__version__}, and the driver has 99.0" in message
+    assert message == error_of(lambda: evaluate_buckets(content, empty, empty))
 
 
 def test_a_message_about_a_run_without_scores_names_the_columns_that_it_has():
