@@ -14,6 +14,7 @@ from beir_eval import Qrels, Run, evaluate, read_qrels, read_run
 from beir_eval.adapters.formats import text_runs
 from beir_eval.errors import FileFormatError, InputError
 from beir_eval.validation import validate
+from written_files import write_table
 
 DENSE = {"q1": {"a": 0.9, "b": 0.5}, "q2": {"a": 0.7}}
 BM25 = {"q1": {"c": 30.0, "d": 20.0}, "q2": {"c": 10.0}}
@@ -32,22 +33,13 @@ def rows_of(runs, column="system"):
 
 def write(path, rows, kind, column="system"):
     """Write rows in a format; of TREC, the column is the tag."""
-    frame = pl.DataFrame(rows)
-    if kind == "trec":
-        path.write_text(
-            "".join(
-                f"{row['query_id']} Q0 {row['doc_id']} {row['rank']} {row['score']} {row[column]}\n"
-                for row in rows
-            )
-        )
-    elif kind == "parquet":
-        frame.write_parquet(path)
-    elif kind == "jsonl":
-        frame.write_ndjson(path)
-    elif kind == "array":
+    if kind == "array":
         path.write_text(json.dumps(rows, indent=1))
+    elif kind == "trec":
+        line = f"{{query_id}} Q0 {{doc_id}} {{rank}} {{score}} {{{column}}}\n"
+        path.write_text("".join(line.format(**row) for row in rows))
     else:
-        frame.write_csv(path, separator=";" if kind == "semicolons" else ",")
+        write_table(path, rows, kind)
     return path
 
 

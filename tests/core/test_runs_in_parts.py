@@ -38,6 +38,7 @@ from beir_eval.errors import (
 )
 from beir_eval.measures import parse_all
 from strategies import policies, qrels_and_rows
+from written_files import write_file, write_table
 
 MEASURES = [
     *DEFAULT_MEASURES,
@@ -353,14 +354,10 @@ def rows_of_systems(queries, systems=SYSTEMS):
 
 
 def write_systems(path, rows, form):
-    if form == "parquet":
-        pl.DataFrame(rows).write_parquet(path)
-    elif form == "csv":
-        pl.DataFrame(rows).write_csv(path)
-    else:
-        line = "{query_id} Q0 {doc_id} {rank} {score} {system}\n"
-        path.write_text("".join(line.format(**row) for row in rows))
-    return path
+    if form != "trec":
+        return write_table(path, rows, form)
+    line = "{query_id} Q0 {doc_id} {rank} {score} {system}\n"
+    return write_file(path.parent, "".join(line.format(**row) for row in rows), path.name)
 
 
 @pytest.mark.parametrize("order", ["by system", "by query", "shuffled"])
@@ -449,18 +446,12 @@ def test_a_third_column_is_told_by_all_lines_of_the_file(last, order, tmp_path, 
     assert_as_in_memory(QRELS, path)
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "trec"])
+@pytest.mark.parametrize("form", ["tabs", "parquet", "trec"])
 def test_stated_columns_are_read_as_in_memory(form, tmp_path, small_parts):
     schema = ["passage", "topic", "points", "score"]
     rows = [(doc, query, score, 1.0) for query, doc, score in ordered(ROWS, "shuffled")]
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    path = tmp_path / "run"
-    if form == "parquet":
-        frame.write_parquet(path)
-    elif form == "csv":
-        frame.write_csv(path, separator="\t")
-    else:
-        write(path, ROWS, "trec")
+    frame, path = pl.DataFrame(rows, schema=schema, orient="row"), tmp_path / "run"
+    write(path, ROWS, "trec") if form == "trec" else write_table(path, frame, form)
     stated = {"columns": {"score": "points"}}
     result = assert_as_in_memory(QRELS, path, reading=stated)
     assert result is SettingError if form == "trec" else result["MRR"] > 0

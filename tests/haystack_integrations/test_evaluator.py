@@ -10,7 +10,7 @@ import sys
 import warnings
 
 import pytest
-from haystack import Document, Pipeline, component
+from haystack import Document, Pipeline
 from haystack.core.serialization import component_from_dict, component_to_dict
 
 import beir_eval
@@ -26,7 +26,7 @@ from beir_eval.errors import (
 )
 from capitals import QRELS, retrieving
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
-from pipeline_parts import pipeline_of
+from pipeline_parts import Answers, pipeline_of
 
 MEASURES = ["nDCG@10", "Recall@2", "MRR"]
 
@@ -164,14 +164,13 @@ REQUEST = {"retriever": {"query": "capital of France"}, "evaluator": {"query_ids
 def test_a_pipeline_without_retrieved_documents_is_refused_before_anything_runs():
     queries = []
 
-    @component
-    class Retriever:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            queries.append(query)
-            return {"documents": docs("paris")}
+    def search(query):
+        queries.append(query)
+        return docs("paris")
 
-    pipeline = pipeline_of(retriever=Retriever(), evaluator=BEIREvaluator(MEASURES, qrels=QRELS))
+    pipeline = pipeline_of(
+        retriever=Answers(search), evaluator=BEIREvaluator(MEASURES, qrels=QRELS)
+    )
     with pytest.raises(ValueError, match="Missing mandatory input 'retrieved_documents'"):
         pipeline.run(REQUEST)
     assert queries == []

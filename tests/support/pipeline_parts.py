@@ -24,6 +24,18 @@ def pipeline_of(**components):
 
 
 @component
+class Answers:
+    """A retriever made of a function from the query to documents."""
+
+    def __init__(self, search):
+        self.search = search
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": self.search(query)}
+
+
+@component
 class Varying:
     """Moves some of the first documents, at random in each call."""
 

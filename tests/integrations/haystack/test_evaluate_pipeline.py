@@ -47,7 +47,7 @@ from beir_eval.integrations.retrieval.documents import strictly_decreasing_score
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 from data_sets import write_dataset
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
-from pipeline_parts import pipeline_of
+from pipeline_parts import Answers, pipeline_of
 from time_limit import time_limit
 from waiting import wait_until
 
@@ -122,16 +122,9 @@ def test_scores_for_a_ranking_decrease_strictly_also_in_single_precision(given_s
     assert np.isfinite(float32_scores).all()
 
 
-@component
-class Fixed:
-    """Answers the query "0" with the first list of documents, "1" with the second, and so on."""
-
-    def __init__(self, answers):
-        self.answers = answers
-
-    @component.output_types(documents=list[Document])
-    def run(self, query: str):
-        return {"documents": self.answers[int(query)]}
+def answering(answers):
+    """Return a pipeline that answers "0" with the first list of documents, "1" with the second."""
+    return pipeline_of(one=Answers(lambda query: answers[int(query)]))
 
 
 lists_of_documents = st.lists(
@@ -152,7 +145,7 @@ def test_a_pipeline_and_the_component_rank_the_same_documents_alike(answers, col
     grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
     qrels = {str(number): grades for number in range(len(answers))}
     collapse_field = collapse and f"meta.{collapse}"
-    pipeline = pipeline_of(one=Fixed(answers))
+    pipeline = answering(answers)
     run = PipelineRetriever(pipeline, collapse=collapse_field)({query: query for query in qrels})
     evaluator = BEIREvaluator(qrels=qrels, collapse=collapse_field)
     component_result = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
@@ -165,9 +158,7 @@ def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_lef
     documents = [
         Document(content="x", meta={"name": name}, score=score) for name, score in names_and_scores
     ]
-    retriever = PipelineRetriever(
-        pipeline_of(one=Fixed([documents])), document_comparison_field="meta.name"
-    )
+    retriever = PipelineRetriever(answering([documents]), document_comparison_field="meta.name")
     run, retrieval = retriever.retrieve({"0": "0"})
     [(_, doc_ids, ranking_scores)] = run.rankings()
     assert (list(doc_ids), ranking_scores.tolist()) == (["a", "b"], [0.9, 0.5])
@@ -175,14 +166,14 @@ def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_lef
 
 
 def test_integer_ids_of_documents_and_queries_mean_their_decimal_strings():
-    retriever = PipelineRetriever(pipeline_of(one=Fixed([[Document(id=7, content="x")]])))
+    retriever = PipelineRetriever(answering([[Document(id=7, content="x")]]))
     run = retriever({0: "0"})
     assert [(query_id, list(doc_ids)) for query_id, doc_ids, _ in run.rankings()] == [("0", ["7"])]
 
 
 @pytest.mark.parametrize("wrong", [7.5, True, b"a"])
 def test_an_id_of_a_document_that_is_neither_text_nor_an_integer_fails_its_query(wrong):
-    retriever = PipelineRetriever(pipeline_of(one=Fixed([[Document(id=wrong, content="x")]])))
+    retriever = PipelineRetriever(answering([[Document(id=wrong, content="x")]]))
     with pytest.raises(RetrievalError, match=r"query '0'.*an id must be text or an integer"):
         retriever({"0": "0"})
 
@@ -360,7 +351,7 @@ def in_source(source, name):
 
 def test_documents_that_lack_the_collapse_field_are_counted_in_a_warning(tmp_path):
     documents = [in_source("a", "1"), in_source("a", "2"), in_source(None, "b")]
-    retriever = PipelineRetriever(pipeline_of(one=Fixed([documents])), collapse="meta.source_id")
+    retriever = PipelineRetriever(answering([documents]), collapse="meta.source_id")
     for _ in range(2):  # the second call reads the saved answers
         with pytest.warns(BeirEvalWarning, match="1 of the 3 retrieved documents do not have this"):
             run, retrieval = retriever.retrieve({"0": "0"}, save_run=tmp_path / "run.trec")
@@ -381,14 +372,11 @@ def test_copies_and_documents_without_a_name_are_counted_separately(dataset):
         Document(content="x", meta={"name": name}) for name in ("paris", None, "", "paris")
     ]
 
-    @component
-    class Same:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            return {"documents": documents}
-
     result = evaluate_pipeline(
-        dataset, pipeline_of(one=Same()), measures="MRR", document_comparison_field="meta.name"
+        dataset,
+        pipeline_of(one=Answers(lambda _: documents)),
+        measures="MRR",
+        document_comparison_field="meta.name",
     )
     assert [note for note in result.notes() if note.endswith("left out")] == [
         "3 further copies of documents that the ranking holds already: left out",
@@ -727,16 +715,14 @@ def test_two_processes_cannot_use_one_journal_at_once(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
     errors = []
 
-    @component
-    class Again:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            with pytest.raises(SettingError, match="another process is at work") as caught:
-                evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
-            errors.append(caught)
-            return {"documents": [Document(id="paris")]}
+    def evaluate_again(_query):
+        with pytest.raises(SettingError, match="another process is at work") as caught:
+            evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
+        errors.append(caught)
+        return [Document(id="paris")]
 
-    evaluate_pipeline(dataset, pipeline_of(one=Again()), measures="MRR", save_run=run_file)
+    pipeline = pipeline_of(one=Answers(evaluate_again))
+    evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file)
     assert len(errors) == 3
 
 

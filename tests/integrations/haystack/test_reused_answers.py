@@ -22,7 +22,7 @@ from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline
 from beir_eval.integrations.haystack.indexing import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
-from pipeline_parts import pipeline_of
+from pipeline_parts import Answers, pipeline_of
 
 TEXTS = {
     "paris": "Paris is the capital of France",
@@ -120,14 +120,8 @@ def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(fo
     journal = folder.parent / "run.trec.progress.jsonl"
     lines = journal.read_bytes()
 
-    @component
-    class Fails:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            raise ConnectionError("no luck")
-
-    failing = pipeline_of(fails=Fails())
-    with pytest.raises(RuntimeError, match="no luck"):
+    failing = pipeline_of(fails=Answers({}.__getitem__))
+    with pytest.raises(RuntimeError, match="the pipeline failed for query 'q1'"):
         evaluate_saved(failing, folder, fresh=True)
     assert (journal.read_bytes(), (folder.parent / "run.trec").read_bytes()) == (lines, saved)
     result = evaluate_saved(bm25(folder, top_k=1), folder, fresh=True)

@@ -32,7 +32,7 @@ from beir_eval.integrations.haystack import (
 )
 from capitals import retrieving
 from data_sets import write_dataset
-from pipeline_parts import pipeline_of, words
+from pipeline_parts import Answers, pipeline_of, words
 
 TEXTS = {
     "oven": "clean  the oven with the pyrolytic cycle at 500 degrees",
@@ -269,17 +269,14 @@ def test_an_empty_store_is_named_and_the_gate_is_not_decidable(folder):
 # Components that return nothing
 
 
-@component
-class Nothing:
-    @component.output_types(documents=list[Document])
-    def run(self, query: str):
-        return {"documents": []}
+def nothing():
+    return Answers(lambda _: [])
 
 
 def joined_with_nothing(store, inner=None):
     pipeline = pipeline_of(
         bm25=InMemoryBM25Retriever(store, top_k=5),
-        web=inner or Nothing(),
+        web=inner or nothing(),
         joiner=DocumentJoiner(top_k=5),
     )
     pipeline.connect("bm25", "joiner")
@@ -298,7 +295,7 @@ def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_g
 
 
 def test_a_component_inside_a_super_component_is_named_by_its_path(folder, store):
-    inner = pipeline_of(search=Nothing())
+    inner = pipeline_of(search=nothing())
     result = evaluate_quietly(joined_with_nothing(store, SuperComponent(pipeline=inner)), folder)
     assert result.warnings() == ["web/search.documents returned no document for any of 4 queries"]
 
