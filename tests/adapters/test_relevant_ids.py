@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from beir_eval import EvaluationResult, Qrels, evaluate, read_qrels
+from beir_eval import EvaluationResult, Qrels, read_qrels
 from beir_eval.errors import FileFormatError
 from written_files import write_file
 
@@ -31,13 +31,6 @@ FILES = {
 @pytest.mark.parametrize("content", FILES.values(), ids=FILES)
 def test_the_documents_of_a_list_of_ids_have_grade_1(tmp_path, content):
     assert read_qrels(write_file(tmp_path, content, "qrels")).as_dict() == GRADED
-
-
-@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
-def test_lists_of_ids_in_memory_have_grade_1(kind):
-    listed = {query: kind(docs) for query, docs in LISTED.items()}
-    assert Qrels(listed).as_dict() == GRADED
-    assert evaluate({"q1": kind(["d1"]), "q2": {"d2": 2}}, GRADED, ["Recall@9"])["Recall@9"] == 1
 
 
 def test_the_order_of_a_set_of_ids_is_always_the_same():

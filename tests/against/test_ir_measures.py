@@ -119,15 +119,8 @@ def test_a_name_of_ir_measures_means_the_same_here(name):
 
 
 def test_ir_measures_reads_the_names_that_we_write_for_it():
-    for name in (
-        "nDCG@10",
-        "MAP@100",
-        "Recall(rel=2)@5",
-        "RBP(p=0.5)",
-        "ERR@20",
-        "bpref",
-        "IPrec@.1",
-    ):
+    names = ("nDCG@10", "MAP@100", "Recall(rel=2)@5", "RBP(p=0.5)", "ERR@20", "bpref", "IPrec@.1")
+    for name in names:
         result = evaluate({"q": {"a": 2, "b": 1}}, {"q": {"a": 1.0}}, [name])
         (key,) = result.as_dict(names="ir_measures")
         assert parse(key).name == parse(name).name

@@ -320,12 +320,6 @@ def test_completion_offers_no_deprecated_methods():
     assert not {"dict", "json", "copy", "parse_raw"} & set(names)
 
 
-def test_content_may_stand_for_that_of_a_file(tmp_path):
-    content = FileContent.from_bytes(tmp_path / "run.trec", b"a\n" * 100_000)
-    assert content.data() == b"a\n" * 100_000
-    assert content.text().startswith("a\na\n")
-
-
 def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path):
     shown = {b"\x1f\x8b\x08": (True, False), b"\x28\xb5\x2f\xfd": (True, False)}
     shown |= {b"PAR1": (False, True), b"PAR": (False, False), b"": (False, False)}

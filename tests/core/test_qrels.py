@@ -258,11 +258,10 @@ def test_fractions_above_zero_are_fractional_grades():
     assert not Qrels({"q": {"a": 2, "b": -0.5, "c": 0}}).has_fractional_grades
 
 
-def test_lists_and_sets_of_ids_are_documents_of_grade_1():
-    assert Qrels({"q1": ["b", "a", "a"], "q2": {"c"}}).as_dict() == {
-        "q1": {"a": 1.0, "b": 1.0},
-        "q2": {"c": 1.0},
-    }
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
+def test_lists_and_sets_of_ids_are_documents_of_grade_1(kind):
+    listed = {"q1": kind(["b", "a", "a"]), "q2": kind("c")}
+    assert Qrels(listed).as_dict() == {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": 1.0}}
     assert Qrels({"q1": ["a"], "q2": {"b": 3}}).as_dict() == {"q1": {"a": 1.0}, "q2": {"b": 3.0}}
 
 

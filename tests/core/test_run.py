@@ -161,11 +161,6 @@ def test_a_bad_score_of_a_query_that_is_not_judged_is_named_when_the_run_is_list
         list(run.rankings())
 
 
-def test_columns_that_are_none_are_refused():
-    with pytest.raises(RunError, match="three columns"):
-        Run.from_columns(None, None, None)
-
-
 def test_an_integer_id_and_a_text_id_must_not_name_the_same_query():
     for make in (Run, Run.from_rankings):
         with pytest.raises(RunError, match="same query"):
@@ -178,9 +173,17 @@ def test_a_ranking_that_is_not_a_list_is_refused(ranking):
         Run.from_rankings({"q": ranking})
 
 
-def test_columns_of_different_lengths_are_refused():
-    with pytest.raises(RunError, match="there are 2 query_ids, 1 doc_ids and 1 scores"):
-        Run.from_columns(["q", "q"], ["a"], [1.0])
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ((None, None, None), "three columns"),
+        ((["q", "q"], ["a"], [1.0]), "there are 2 query_ids, 1 doc_ids and 1 scores"),
+        (("ab", ["a", "b"], [1.0, 2.0]), "a column must be a list, not 'ab'"),
+    ],
+)
+def test_what_is_not_three_columns_of_one_length_is_refused(columns, problem):
+    with pytest.raises(RunError, match=problem):
+        Run.from_columns(*columns)
 
 
 def test_columns_may_mix_queries_and_may_be_arrays():

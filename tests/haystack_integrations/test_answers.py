@@ -101,7 +101,7 @@ def test_an_invalid_setting_is_refused(settings):
 @pytest.mark.parametrize(
     ("predicted", "gold", "options", "message"),
     [
-        (["a"], ["a", "b"], {}, "a list of 1 answers for 2 questions"),
+        (["x", "Berlin"], ["Berlin"], {}, "a list of 2 answers for 1 questions"),
         ([["a"]], ["a"], {"query_ids": ["1", "2"]}, "1 entries, for 2 query_ids"),
         ([["a"]] * 2, ["a"] * 2, {"query_ids": ["1", "1"]}, "1 are distinct"),
         ([["a"]], ["a"], {"query_ids": [None]}, "an id must be text"),

@@ -559,11 +559,9 @@ def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(dataset, tmp_path)
 def test_a_query_routed_past_the_retriever_counts_as_empty(dataset):
     pipeline = Pipeline()
     routes = [
-        {"condition": "{{ 'fjord' in query }}", "output": "{{ query }}", "output_name": "no",
-         "output_type": str},
-        {"condition": "{{ True }}", "output": "{{ query }}", "output_name": "yes",
-         "output_type": str},
-    ]  # fmt: skip
+        {"condition": condition, "output": "{{query}}", "output_name": name, "output_type": str}
+        for name, condition in (("no", "{{'fjord' in query}}"), ("yes", "{{True}}"))
+    ]
     pipeline.add_component("router", ConditionalRouter(routes))
     pipeline.add_component("retriever", InMemoryBM25Retriever(make_store(), top_k=3))
     pipeline.connect("router.yes", "retriever.query")
@@ -778,7 +776,6 @@ def test_a_run_without_documents_warns_of_an_empty_store_and_is_not_saved(datase
         "{}",
         "[]",
         "nonsense",
-        '{"query_id": "q1", "docs": 7}',
         '{"query_id": [], "query": "", "docs": [], "left_out": 0, "seconds": 1}',
         '{"query_id": "q1", "query": "", "docs": [["a", NaN]], "left_out": 0, "seconds": 1}',
         '{"query_id": "q1", "query": "", "docs": [["", 1]], "left_out": 0, "seconds": 1}',

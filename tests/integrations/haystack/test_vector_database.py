@@ -1,6 +1,7 @@
 """A dense pipeline over a real vector database that keeps its data on disk."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -50,12 +51,7 @@ class EmbedDocuments:
         )
         return {
             "documents": [
-                Document(
-                    id=document.id,
-                    content=document.content,
-                    meta=document.meta,
-                    embedding=vector.tolist(),
-                )
+                replace(document, embedding=vector.tolist())
                 for document, vector in zip(documents, vectors, strict=True)
             ]
         }
