@@ -18,14 +18,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beir_eval import (
-    DEFAULT_MEASURES,
-    BeirEvalWarning,
-    Evaluator,
-    compare_runs,
-    evaluate,
-    read_run,
-)
+from beir_eval import DEFAULT_MEASURES, BeirEvalWarning, Evaluator, compare_runs, evaluate, read_run
 from beir_eval.adapters import run_parts, run_size
 from beir_eval.core.run_sources import parts as module
 from beir_eval.errors import (

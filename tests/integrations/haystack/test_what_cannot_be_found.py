@@ -9,9 +9,7 @@ import haystack
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
-from haystack.components.preprocessors import (
-    DocumentCleaner,
-)
+from haystack.components.preprocessors import DocumentCleaner
 from haystack.components.retrievers import MultiQueryEmbeddingRetriever, MultiQueryTextRetriever
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
