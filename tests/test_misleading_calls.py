@@ -143,7 +143,6 @@ COMMANDS = [
 EMPTY = [
     (["compare", "", "run.trec"], "an argument is an empty path"),
     (["evaluate", "qrels.trec", "run.trec", "--output", ""], "--output has an empty value"),
-    (["evaluate", "qrels.trec", "run.trec", "--output="], "--output has an empty value"),
     (["evaluate", "qrels.trec", "run.trec", "-m", ""], "-m has an empty value"),
 ]
 

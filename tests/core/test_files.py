@@ -272,6 +272,7 @@ class Thing(Saved):
             '[{"query_ids": [], "values": [], "provenance": {}}]',
             r"a list whose first entry is a saved result.*EvaluationResult\.from_content\(",
         ),
+        ("[1, 2]", "layout 2 was expected, found a list"),
         ("q1 Q0 d1 1 0.5 bm25\n", r"this is a TREC run, not a saved thing; read it with read_run"),
         ("\n<html>\n", "this is an HTML page, such as a report, not a saved thing$"),
         ("qid,docno,score\n1,2,3\n", "this is CSV of a run or of judgements"),

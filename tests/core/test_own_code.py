@@ -112,13 +112,16 @@ def function_of(text, **variables):
 
 
 class Private(BaseModel):
-    """Holds a setting in a private attribute."""
+    """Holds a setting in a private attribute, which ``to_dict`` leaves out."""
 
     _setting: int = PrivateAttr()
 
     def __init__(self, setting):
         super().__init__()
         self._setting = setting
+
+    def to_dict(self):
+        return {}
 
 
 class Serialised:

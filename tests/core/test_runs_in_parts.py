@@ -18,8 +18,17 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from beir_eval import DEFAULT_MEASURES, BeirEvalWarning, Evaluator, compare_runs, evaluate, read_run
+from beir_eval import (
+    DEFAULT_MEASURES,
+    BeirEvalWarning,
+    Evaluator,
+    Qrels,
+    compare_runs,
+    evaluate,
+    read_run,
+)
 from beir_eval.adapters import run_parts, run_size
+from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.run_sources import parts as module
 from beir_eval.errors import (
     BeirEvalError,
@@ -606,6 +615,16 @@ def test_a_reader_without_rows_is_a_run_without_queries():
     source = module.PartsSource(Empty())
     assert source.query_ids == ()
     assert list(source.rankings()) == []
+
+
+def test_the_matrix_of_rows_in_any_order_is_that_of_the_run_in_memory(tmp_path, small_parts):
+    write(tmp_path / "run.trec", random.Random(0).sample(ROWS, len(ROWS)), "trec")
+    matrices = [
+        relate(Qrels(QRELS), read_run(tmp_path / "run.trec", parts=parts), EvaluationSettings())[0]
+        for parts in (True, False)
+    ]
+    assert matrices[0].num_retrieved.tolist() == matrices[1].num_retrieved.tolist()
+    assert matrices[0].cells.rank.tolist() == matrices[1].cells.rank.tolist()
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path, small_parts):

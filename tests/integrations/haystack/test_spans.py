@@ -55,7 +55,6 @@ def indexed(folder, *parts):
 @pytest.mark.parametrize(
     "make_parts",
     [
-        lambda: [words(5)],
         lambda: [DocumentCleaner(), words(5)],
         lambda: [words(12), words(3)],
         lambda: [
@@ -63,7 +62,7 @@ def indexed(folder, *parts):
         ],
         lambda: [DocumentCleaner(ascii_only=True), words(7)],
     ],
-    ids=["splitter", "cleaner, splitter", "two splitters", "hierarchical", "ascii"],
+    ids=["cleaner, splitter", "two splitters", "hierarchical", "ascii"],
 )
 def test_chunks_are_found_in_their_documents_whatever_made_them(folder, make_parts):
     pipeline = indexed(folder, *make_parts())
