@@ -54,9 +54,12 @@ def every_module():
 
 
 @pytest.mark.parametrize("package", EXPORTERS)
-def test_an_exported_name_is_no_module_even_at_the_second_access(package, every_module):
+def test_an_exported_name_is_listed_once_and_no_module_even_at_the_second_access(
+    package, every_module
+):
     assert every_module
     exporter = importlib.import_module(package)
+    assert len(set(exporter.__all__)) == len(exporter.__all__)
     for name in exporter.__all__:
         first, second = getattr(exporter, name), getattr(exporter, name)
         assert first is second
@@ -124,6 +127,17 @@ def loaded_by(code):
             [sys.executable, "-c", script], capture_output=True, text=True, check=True
         ).stdout.split()
     )
+
+
+def test_importing_loads_no_other_package():
+    assert not {"numpy", "pydantic"} & loaded_by("import beir_eval")
+
+
+def test_an_evaluation_loads_numpy_and_pydantic_only():
+    loaded = loaded_by("import beir_eval; beir_eval.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}})")
+    assert {"numpy", "pydantic"} <= loaded
+    not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "tqdm", "torch", "haystack", "beir"}
+    assert not not_wanted & loaded
 
 
 #: What a comparison of two run files does not use, and what takes long to import.

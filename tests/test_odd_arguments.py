@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import beir_eval
-from beir_eval import Run, evaluate
+from beir_eval import evaluate
 from beir_eval.core.files import as_path
 from beir_eval.errors import InputError
 
@@ -31,11 +31,6 @@ def test_a_path_is_text_or_a_path_without_zero_bytes(path, tmp_path):
     ):
         with pytest.raises(InputError, match="the path"):
             call(path)
-
-
-def test_a_sparse_mapping_of_row_numbers_is_refused_before_it_fills_the_memory():
-    with pytest.raises(InputError, match="number the rows from 0"):
-        Run.from_arrays([[10**12]], [[1.0]], query_ids=["q"], doc_ids={10**12: "a"})
 
 
 def test_grades_from_2_to_the_53_are_no_error_of_arithmetic():

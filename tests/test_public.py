@@ -4,8 +4,6 @@ import doctest
 import inspect
 import json
 import re
-import subprocess
-import sys
 from dataclasses import fields
 from importlib import import_module
 from importlib.resources import files
@@ -24,42 +22,11 @@ SOURCE = Path(beir_eval.__file__).parent
 LAYOUTS = Path(__file__).parent / "support" / "layouts"
 
 
-def test_the_public_names_exist_and_are_listed_once():
-    names = beir_eval.__all__
-    assert len(set(names)) == len(names)
-    for name in names:
-        assert hasattr(beir_eval, name)
-
-
 def test_every_measure_is_exported_by_its_package_and_at_the_top():
     for name, definition in definitions().items():
         assert {name} <= {*beir_eval.__all__} & {*beir_eval.measures.__all__}
         assert getattr(beir_eval, name) is getattr(beir_eval.measures, name)
         assert getattr(beir_eval, name).definition is definition
-
-
-def packages_loaded_by(code):
-    show = "print(*sorted({name.split('.')[0] for name in sys.modules}))"
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\n{show}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-
-
-def test_importing_loads_no_other_package():
-    loaded = packages_loaded_by("import beir_eval")
-    assert not {"numpy", "pydantic"} & set(loaded)
-
-
-def test_an_evaluation_loads_numpy_and_pydantic_only():
-    loaded = packages_loaded_by(
-        "import beir_eval; beir_eval.evaluate({'q': {'d': 1}}, {'q': {'d': 1.0}})"
-    )
-    assert {"numpy", "pydantic"} <= set(loaded)
-    not_wanted = {"polars", "pandas", "scipy", "typer", "rich", "tqdm", "torch", "haystack", "beir"}
-    assert not not_wanted & set(loaded)
 
 
 def described(function):

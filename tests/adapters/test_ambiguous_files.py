@@ -14,7 +14,7 @@ from written_files import write_file
 
 def test_a_first_line_of_two_formats_is_refused_unless_the_format_is_stated(tmp_path):
     path = write_file(tmp_path, "q2\t0 q2\t0\n")
-    with pytest.raises(FileFormatError, match="line 1: this line is TREC's qrels if white space"):
+    with pytest.raises(FileFormatError, match=r"line 1: .* TREC's qrels if .* or format='beir'"):
         read_qrels(path)
     assert read_qrels(path, format="trec").as_dict() == {"q2": {"q2": 0.0}}
     assert read_qrels(path, format="beir").as_dict() == {"q2": {"0 q2": 0.0}}

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -35,9 +36,7 @@ def json_lines(*records):
 
 
 FORMS = {
-    "MS MARCO with scores": ("msmarco", "q1\td1\t1\t3.5\nq1\td2\t2\t2\nq2\td1\t1\t-1e-3\n"),
     "MS MARCO with scores and blanks": ("msmarco", "q1 d1 1 3.5\nq1  d2 2 2\nq2 d1 1 -1e-3"),
-    "CSV": ("csv", "query_id,doc_id,score\nq1,d1,3.5\nq1,d2,2\nq2,d1,-1e-3\n"),
     "CSV of a spreadsheet": (
         "csv",
         '\ufeffRank,Corpus ID,"Query ID", Score\r\n1,d1,q1, 3.5\r\n,"d2",q1,2\r\n\r\n1,d1,q2,-1e-3',
@@ -47,7 +46,6 @@ FORMS = {
         '# by "me", \n\nqid,docno,sim\nq1,d1,3.5\nq1,d2,2\nq2,d1,-0.001',
     ),
     "JSON": ("json", json.dumps(RUN)),
-    "JSON over many lines": ("json", json.dumps(RUN, indent=2)),
     "JSON with a byte order mark": ("json", "\ufeff" + json.dumps(RUN)),
     "JSON lines with objects of scores": (
         "jsonl",
@@ -103,18 +101,9 @@ def test_the_format_of_a_run_is_detected_from_its_content_or_given(tmp_path, kin
     assert read_run(path).as_dict() == read_run(path, format=kind).as_dict() == RUN
 
 
-RUNS_WITHOUT_SCORES = {
-    "MS MARCO ranks": "q1\td2\t2\nq1\td1\t1\nq2\td1\t1\n",
-    "MS MARCO ranks from 0": "q2\td1\t0\nq1\td1\t0\nq1\td2\t1\n",
-    "JSON lines with lists of ids": json_lines(
-        {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
-    ),
-}
-
-
-@pytest.mark.parametrize("content", RUNS_WITHOUT_SCORES.values(), ids=RUNS_WITHOUT_SCORES)
-def test_a_run_without_scores_is_ranked_by_its_ranks_or_its_order(tmp_path, content):
-    run = read_run(write_file(tmp_path, content))
+def test_json_lines_without_scores_are_ranked_by_their_order(tmp_path):
+    records = {"query_id": "q1", "docs": ["d1", "d2"]}, {"query_id": "q2", "doc_ids": ["d1"]}
+    run = read_run(write_file(tmp_path, json_lines(*records)))
     rankings = {query: list(docs) for query, docs, scores in run.rankings() if scores is None}
     assert rankings == {"q1": ["d1", "d2"], "q2": ["d1"]}
     assert evaluate({"q1": {"d2": 1}}, run, ["RR"])["RR"] == 1 / 2
@@ -173,24 +162,15 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 
 
 BAD_RUNS = {
-    "a number of no kind": ("q a 1\nq b high\n", "line 2: .* 'high' is not a whole number"),
-    "two documents at one rank": ("q a 1\nq b 1\n", "have the rank 1 for query 'q'"),
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", "the rank 'd1' is not a whole number"),
     "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", "look like TREC qrels"),
-    "scores that are whole numbers": ("q a 10\nq b 90\n", "begin at 10, not at 0 or 1"),
-    "a rank with a sign": ("q a +1\nq b 2\n", "the rank '\\+1' is not a whole number"),
     "a rank beyond reason": (f"q a {'9' * 30}\n", "is not a whole number"),
     "deep JSON lines": ("{" + "[" * 200_000, "not JSON|nested too deeply"),
     "a number of many digits": (f'{{"q": {{"a": {"9" * 5000}}}}}', "not JSON"),
     "scores of another length": (json_lines({"qid": "q", "docs": ["a"], "scores": []}), "as many"),
-    "scores as an object": (json_lines({"qid": "q", "docs": ["a"], "scores": {"a": 1}}), "as many"),
     "documents twice": (
         json_lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
         "for the same value, 'docs'",
-    ),
-    "queries twice": (
-        json_lines({"qid": "q", "query_id": "r", "docs": []}),
-        "for the same value, 'qid'",
     ),
     "a listed document without a score": (
         json_lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
@@ -202,7 +182,6 @@ BAD_RUNS = {
     ),
     "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', "listed twice"),
     "MS MARCO with a short line": ("q a 1 2\nq b 2\n", "line 2: 3 columns, expected 4"),
-    "MS MARCO with a long line": ("q a 1\nq b 2 1\n", "line 2: 4 columns, expected 3"),
     "CSV with other names": (
         "qid,passage_text,score\nq,a,1\n",
         "line 1: the table has no column that is recognisably doc_id",
@@ -234,7 +213,6 @@ BAD_RUNS = {
     ),
     "a record that is a list": ('{"qid": "q", "docs": ["a"]}\n[1]\n', "line 2: expected one obj"),
     "documents that are a number": (json_lines({"qid": "q", "docs": 5}), "not a number"),
-    "an id that is null": (json_lines({"qid": "q", "docs": [None]}), "line 1: an id must be text"),
     "scores for some": (json_lines({"qid": "q", "docs": ["a", ["b", 1]]}), "some have none"),
     "broken JSON lines": ('{"qid": "q", "docs": ["a"]}\n{"qid"\n', "line 2: not JSON"),
 }
@@ -242,10 +220,8 @@ BAD_RUNS = {
 BAD_FOR_A_FORMAT = {
     "TREC stated as MS MARCO": ("q Q0 a 1 1 t\n", "msmarco", "line 1: 6 columns, expected 3 or 4"),
     "MS MARCO stated as TREC": ("q a 1\n", "trec", "line 1: 3 columns, expected 6"),
-    "text stated as JSON": ("q Q0 a 1 1 t\n", "json", "line 1: not JSON"),
     "an empty file stated as CSV": ("", "csv", "no column that is recognisably query_id"),
     "text stated as Parquet": ("q Q0 a 1 1 t\n", "parquet", "not a readable Parquet file"),
-    "JSON stated as TREC": ('{"q": {"a": 1}}', "trec", "columns, expected 6"),
     "deep JSON": ("[" * 200_000, "json", "JSON"),
 }
 
@@ -285,7 +261,6 @@ def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
 
 QRELS_FORMS = {
     "csv": "query-id,iteration,corpus-id,relevance\nq1,0,d1,1\nq1,0,d2,0\nq2,0,d3,2\n",
-    "json": json.dumps(QRELS),
     "jsonl": json_lines(
         *(
             {"query_id": query, "doc_id": doc, "relevance": grade}
@@ -385,43 +360,36 @@ def test_whole_grades_are_written_without_a_point(tmp_path):
     assert (tmp_path / "q.tsv").read_text() == "query-id\tcorpus-id\tscore\nq\ta\t2\nq\tb\t0.5\n"
 
 
+NO_ROWS = Run.from_columns([], [], [])
+
+
 @pytest.mark.parametrize(
-    ("write", "problem"),
+    ("write", "content", "name", "problem"),
     [
+        (write_run, {"q": {"a b": 1.0}}, "x.trec", "'a b' contains white space"),
+        (write_run, {"q": {"#a": 1.0}}, "x.trec", "begins with #"),
+        (partial(write_run, tag="a b"), {"q": {"a": 1.0}}, "x.trec", "contains white space"),
+        (write_run, NO_ROWS, "x.trec", "the run holds no document"),
+        (write_run, NO_ROWS, "x.csv", "the run holds no document"),
+        (write_run, {"q": {"a" * 200_000: 1.0}}, "x.csv", "a CSV file cannot"),
+        (write_qrels, {"q": {"a\0": 1}}, "x.csv", "a CSV file cannot contain"),
+        (write_qrels, {"q": {"a\tb": 1}}, "x.tsv", "contains a tab"),
+        (write_run, {"q": {"a": 1.0}}, "x.doc", "does not say which format"),
+        (partial(write_run, format="doc"), {"q": {"a": 1.0}}, "x", "format='doc'"),
+        (write_qrels, {"q": {"a": 1}}, "x.gz", "does not say which format"),
         (
-            lambda path: write_run({"q": {"a b": 1.0}}, path / "x.trec"),
-            "'a b' contains white space",
-        ),
-        (lambda path: write_run({"q": {"#a": 1.0}}, path / "x.trec"), "begins with #"),
-        (
-            lambda path: write_run({"q": {"a": 1.0}}, path / "x.trec", tag="a b"),
-            "contains white space",
-        ),
-        (
-            lambda path: write_run(Run.from_columns([], [], []), path / "x.trec"),
-            "the run holds no document",
-        ),
-        (
-            lambda path: write_run(Run.from_columns([], [], []), path / "x.csv"),
-            "the run holds no document",
-        ),
-        (lambda path: write_run({"q": {"a" * 200_000: 1.0}}, path / "x.csv"), "a CSV file cannot"),
-        (lambda path: write_qrels({"q": {"a\0": 1}}, path / "x.csv"), "a CSV file cannot contain"),
-        (lambda path: write_qrels({"q": {"a\tb": 1}}, path / "x.tsv"), "contains a tab"),
-        (lambda path: write_run({"q": {"a": 1.0}}, path / "x.doc"), "does not say which format"),
-        (lambda path: write_run({"q": {"a": 1.0}}, path / "x", format="doc"), "format='doc'"),
-        (lambda path: write_qrels({"q": {"a": 1}}, path / "x.gz"), "does not say which format"),
-        (
-            lambda path: write_run(Run.from_columns([*"qq"], [*"aa"], [1, 2]), path / "x.json"),
-            "lists 'a' more than once, which JSON cannot contain",
+            write_run,
+            Run.from_columns([*"qq"], [*"aa"], [1, 2]),
+            "x.json",
+            "'a' more than once",
         ),
     ],
 )
 def test_input_that_a_format_cannot_hold_is_refused_and_nothing_is_written(
-    tmp_path, write, problem
+    tmp_path, write, content, name, problem
 ):
     with pytest.raises(BeirEvalError, match=problem) as caught:
-        write(tmp_path)
+        write(content, tmp_path / name)
     assert isinstance(caught.value, InputError | SettingError | RunError)
     assert list(tmp_path.iterdir()) == []
 
@@ -436,33 +404,25 @@ def test_dataframes_and_qrels_objects_can_be_written(tmp_path):
 # The tables of formats
 
 
-def rows_of(table, *, written_only=False):
-    return [
-        pytest.param(row, id=row.name) for row in table.formats if row.write or not written_only
-    ]
+def rows_of(table):
+    return [pytest.param(row, id=row.name) for row in table.formats]
 
 
-@pytest.mark.parametrize("row", rows_of(RUN_FORMATS, written_only=True))
-def test_each_format_that_runs_are_written_in_is_read_by_its_name_and_by_its_content(row, tmp_path):
-    write_run(RUN, path := tmp_path / "run", format=row.name)
-    assert read_run(path).as_dict() == read_run(path, format=row.name).as_dict() == RUN
-    assert RUN_FORMATS.choose(FileContent(path), None) is row
-    for ending in row.written_endings or row.endings:
-        write_run(RUN, path := tmp_path / f"run{ending}")
-        assert RUN_FORMATS.choose(FileContent(path), None) is row
-
-
-@pytest.mark.parametrize("row", rows_of(QRELS_FORMATS, written_only=True))
-def test_each_format_that_qrels_are_written_in_is_read_by_its_name_and_by_its_content(
-    row, tmp_path
+@pytest.mark.parametrize(
+    ("table", "write", "read", "content"),
+    [(RUN_FORMATS, write_run, read_run, RUN), (QRELS_FORMATS, write_qrels, read_qrels, QRELS)],
+    ids=["runs", "qrels"],
+)
+def test_each_format_that_is_written_is_read_by_its_name_and_by_its_content(
+    table, write, read, content, tmp_path
 ):
-    write_qrels(QRELS, path := tmp_path / "qrels", format=row.name)
-    judged = read_qrels(path, format=row.name)
-    assert read_qrels(path).as_dict() == judged.as_dict() == QRELS
-    assert QRELS_FORMATS.choose(FileContent(path), None) is row
-    for ending in row.written_endings or row.endings:
-        write_qrels(QRELS, path := tmp_path / f"qrels{ending}")
-        assert QRELS_FORMATS.choose(FileContent(path), None) is row
+    for row in filter(lambda row: row.write, table.formats):
+        write(content, path := tmp_path / "file", format=row.name)
+        assert read(path).as_dict() == read(path, format=row.name).as_dict() == content
+        assert table.choose(FileContent(path), None) is row
+        for ending in row.written_endings or row.endings:
+            write(content, path := tmp_path / f"file{ending}")
+            assert table.choose(FileContent(path), None) is row
 
 
 @pytest.mark.parametrize("row", [*rows_of(RUN_FORMATS), *rows_of(QRELS_FORMATS)])

@@ -56,7 +56,6 @@ def test_a_stated_name_that_two_columns_have_is_refused(tmp_path):
 
 HEADED_RUNS = {
     "the usual order": "qid Q0 docno rank score tag\nq1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 1.5 t\n",
-    "several blanks": "qid  Q0 docno   rank score tag\nq1 Q0  d1 1 2.5 t\nq1 Q0 d2 2 1.5  t\n",
     "another order": "docno qid score\nd1 q1 2.5\nd2 q1 1.5\n",
     "tabs": "qid\tQ0\tdocno\trank\tscore\ttag\nq1\tQ0\td1\t1\t2.5\tt\nq1\tQ0\td2\t2\t1.5\tt\n",
 }

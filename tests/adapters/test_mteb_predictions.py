@@ -53,7 +53,6 @@ def test_predictions_of_several_splits_are_several_runs(tmp_path):
         ({"mteb_model_meta": META, "default": [1]}, "of 'default' must be .*, not a list"),
         ({"mteb_model_meta": META, "default": {"test": 3}}, "expected .*, found a number"),
         ({"mteb_model_meta": META, "default": {"test": {"q": {"d": "x"}}}}, "a finite number"),
-        ({"mteb_model_meta": META, "default": {"test": {}}}, "there is no query in it"),
     ],
 )
 def test_other_content_is_refused_with_the_file_and_what_is_wrong(tmp_path, content, problem):

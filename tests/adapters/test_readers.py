@@ -19,7 +19,6 @@ from beir_eval.errors import (
     MissingExtraError,
     SettingError,
 )
-from strategies import qrels_and_run
 from written_files import write_file
 
 RUN_LINES = ["q1 Q0 d1 1 3.5 tag", "q1 Q0 d2 2 2 tag", "q2 Q0 d1 1 -1e-3 tag"]
@@ -32,14 +31,12 @@ RUN_FORMS = {
     "no line end at the end": "\n".join(RUN_LINES),
     "tabs": "\n".join(RUN_LINES).replace(" ", "\t"),
     "repeated blanks": "\n".join(RUN_LINES).replace(" ", "   "),
-    "blanks and tabs": "\n".join(RUN_LINES).replace(" Q0 ", "\tQ0\t "),
     "blanks at the ends": "\n".join(f"  {line}  " for line in RUN_LINES),
     "a blank at the end of one line": "\n".join(RUN_LINES).replace("tag", "tag ", 1),
     "CRLF": "\r\n".join(RUN_LINES) + "\r\n",
     "blank lines": "\n\n" + "\n\n".join(RUN_LINES) + "\n\n",
     "comments": "# a comment\n" + "\n#another\n".join(RUN_LINES),
     "byte order mark": "\ufeff" + "\n".join(RUN_LINES),
-    "ranks from 0": "\n".join(RUN_LINES).replace(" 1 ", " 0 ").replace(" 2 2 ", " 1 2 "),
     "ranks that are no numbers": "\n".join(RUN_LINES).replace(" 1 ", " - "),
     "queries that return": "\n".join([RUN_LINES[0], RUN_LINES[2], RUN_LINES[1]]),
     "quotes are letters": "\n".join(RUN_LINES).replace("tag", '"tag'),
@@ -161,21 +158,6 @@ def test_ids_with_quotes_and_commas_and_other_scripts_are_kept(tmp_path):
     }
 
 
-@given(qrels_and_run(min_size=1, complete=True), st.sampled_from([" ", "\t", "  "]))
-@settings(max_examples=settings.default.max_examples // 2)
-def test_a_run_file_gives_the_result_of_the_dict(tmp_path_factory, case, separator):
-    qrels, run = case
-    lines = [
-        separator.join([query, "Q0", doc, "1", repr(score), "t"])
-        for query, ranked in run.items()
-        for doc, score in ranked.items()
-    ]
-    path = write_file(tmp_path_factory.mktemp("runs"), "\n".join(lines))
-    for ties in ("trec_eval9", "trec_eval10", "input", "best"):
-        from_file = evaluate(qrels, read_run(path), ties=ties, keep_top=4, drop_identical_ids=True)
-        assert from_file == evaluate(qrels, run, ties=ties, keep_top=4, drop_identical_ids=True)
-
-
 def test_duplicates_in_a_run_file_are_kept_for_evaluate_to_handle(tmp_path):
     lines = [*RUN_LINES, "q1 Q0 d1 3 0.5 tag"]
     path = write_file(tmp_path, "\n".join(lines))
@@ -183,12 +165,6 @@ def test_duplicates_in_a_run_file_are_kept_for_evaluate_to_handle(tmp_path):
         evaluate(QRELS, read_run(path))
     result = evaluate(QRELS, read_run(path), ["num_ret"], duplicates="first")
     assert (result["num_ret"], result.counted.duplicates) == (3, 1)
-
-
-def test_identical_ids_in_a_run_file_are_dropped_on_request(tmp_path):
-    path = write_file(tmp_path, "q1 Q0 q1 1 9 t\nq1 Q0 d1 2 1 t\n")
-    result = evaluate(QRELS, read_run(path), ["RR"], missing="skip", drop_identical_ids=True)
-    assert (result["RR"], result.counted.identical_ids) == (1, 1)
 
 
 BAD_RUNS = {
@@ -200,10 +176,8 @@ BAD_RUNS = {
     "two columns on line 1": ("q d\n", r"line 1: 2 columns, expected 6 .* or, as MS MARCO"),
     "a score that is a word": ("q Q0 d 1 1 t\nq Q0 e 2 high t\n", r"line 2: the score 'high'"),
     "NaN": ("q Q0 d 1 nan t\n", r"line 1: the score 'nan' is not a finite number"),
-    "infinity": ("q Q0 d 1 1 t\nq Q0 d 1 -inf t\n", r"line 2: the score '-inf'"),
     "an underscore": ("q Q0 d 1 1_0 t\n", r"line 1: the score '1_0'"),
     "nothing": ("", "there is no line in it"),
-    "only comments": ("# nothing\n\n", "there is no line in it"),
     "a binary file": (b"\x89PNG\r\n\x1a\n\0\0\0", "binary file"),
     "Latin-1": ("q Q0 d 1 1 t\nq Q0 caf\xe9 1 1 t\n".encode("latin-1"), "line 2: not UTF-8"),
 }
@@ -294,15 +268,12 @@ def test_files_are_read_or_refused_without_polars_as_with_it(tmp_path, monkeypat
 
 QRELS_FORMS = {
     "TREC": "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n",
-    "TREC with tabs": "q1\t0\td1\t1\nq1\t0\td2\t0\nq2\t0\td3\t2\n",
     "TREC with repeated blanks": "q1   0 d1\t1\n  q1 0 d2 0  \nq2 0  d3 2",
     "TREC with comments": "# judged by us\nq1 0 d1 1\nq1 0 d2 0\n#\nq2 0 d3 2\n",
     "TREC with fractions": "q1 0 d1 1.0\nq1 0 d2 0.0\nq2 0 d3 2e0\n",
     "BEIR": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
     "BEIR with CRLF": "query-id\tcorpus-id\tscore\r\nq1\td1\t1\r\nq1\td2\t0\r\nq2\td3\t2\r\n",
     "BEIR without a header": "q1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
-    "BEIR with fractions": "query-id\tcorpus-id\tscore\nq1\td1\t1.0\nq1\td2\t0.0\nq2\td3\t2.0\n",
-    "BEIR with blank lines": "\nquery-id\tcorpus-id\tscore\n\nq1\td1\t1\nq1\td2\t0\n\nq2\td3\t2\n",
     "a byte order mark": "\ufeffquery-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\nq2\td3\t2\n",
     "judgements given twice": "q1 0 d1 1\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\n",
 }
@@ -325,12 +296,10 @@ BAD_QRELS = {
     "a grade that is a word": ("q1 0 d1 1\nq1 0 d2 high\n", "line 2: the grade 'high'"),
     "a word in the first row": ("q1\td1\thigh\n", "line 1: the grade 'high'"),
     "NaN": ("q1 0 d1 nan\n", "line 1: the grade 'nan' is not a finite number"),
-    "an underscore": ("q1 0 d1 1_0\n", "line 1: the grade '1_0'"),
     "one column": ("q1\n", "line 1: 1 columns, expected 4"),
     "a grade after pairs": ("q1 d1\nq1 d2 1\n", "line 2: 3 columns, expected 2"),
     "texts of queries": ("q1\twhat is\n", "line 1: 2 columns, expected 3"),
-    "a run": ("q1 Q0 d1 1 0.5 tag\n", "line 1: 6 columns, expected 4"),
-    "a run, with its place": ("q1 Q0 d1 1 0.5 tag\n", "the qrels come first, then the runs"),
+    "a run": ("q1 Q0 d1 1 0.5 tag\n", "line 1: 6 columns, expected 4.* the qrels come first"),
     "a line that is too short": ("q1 0 d1 1\nq1 0 1\n", "line 2: 3 columns, expected 4"),
     "a line that is too long": ("q1\td1\t1\nq1\td2\t1\t5\n", "line 2: 4 columns, expected 3"),
     "a contradiction": ("q1 0 d1 1\nq1 0 d1 2\n", "'d1' is judged twice for query 'q1'"),

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from beir_eval import EvaluationResult, Qrels, evaluate, read_qrels
-from beir_eval.errors import FileFormatError, QrelsError
+from beir_eval import EvaluationResult, Qrels, read_qrels
+from beir_eval.errors import FileFormatError
 from written_files import write_file
 
 LISTED = {"q1": ["d1", "d3"], "q2": ["d2"]}
@@ -14,7 +14,6 @@ GRADED = {"q1": {"d1": 1.0, "d3": 1.0}, "q2": {"d2": 1.0}}
 
 FILES = {
     "JSON": json.dumps(LISTED),
-    "JSON over many lines": json.dumps(LISTED, indent=1),
     "JSON with an object among lists": json.dumps({**LISTED, "q2": {"d2": 1}}),
     "JSON lines": "".join(json.dumps({"query_id": q, "docs": d}) + "\n" for q, d in LISTED.items()),
     "JSON lines, doc_ids": "".join(
@@ -34,13 +33,6 @@ def test_the_documents_of_a_list_of_ids_have_grade_1(tmp_path, content):
     assert read_qrels(write_file(tmp_path, content, "qrels")).as_dict() == GRADED
 
 
-@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
-def test_lists_of_ids_in_memory_have_grade_1(kind):
-    listed = {query: kind(docs) for query, docs in LISTED.items()}
-    assert Qrels(listed).as_dict() == GRADED
-    assert evaluate({"q1": kind(["d1"]), "q2": {"d2": 2}}, GRADED, ["Recall@9"])["Recall@9"] == 1
-
-
 def test_the_order_of_a_set_of_ids_is_always_the_same():
     assert Qrels({"q": {"d3", "d1", "d2"}}).doc_ids == ("d1", "d2", "d3")
 
@@ -51,18 +43,15 @@ def test_repetitions_in_a_list_are_counted():
 
 REFUSED = {
     "pairs": ('{"q": [["d1", 2]]}', "with grades, write {doc_id: grade}"),
-    "objects": ('{"q": [{"doc_id": "d1", "grade": 2}]}', "with grades, write {doc_id: grade}"),
     "columns": ('{\n"query_id": ["q"], "doc_id": ["d"], "grade": [2]}', "columns of a table"),
     "a text": ('{"q": "d1"}', "found text for 'q'"),
     "null": ('{"q": ["d1", null]}', "null|None"),
-    "grades beside": ('{"query_id": "q", "docs": ["a"], "grades": [2]}\n' * 2, "line 1: .* no doc"),
     "a grade beside": ('{"query_id": "q", "docs": ["a"], "grade": 2}\n' * 2, "line 1: .* no doc"),
     "a run": ('{"query_id": "q", "docs": {"a": 2.5}}\n' * 2, "line 1: .* a list of relevant ids"),
     "an unknown column": (
         "query_id,doc_id,usefulness\nq,a,0\n",
         "that is recognisably grade",
     ),
-    "a run in CSV": ("query_id,doc_id,rank\nq,a,1\n", "that is recognisably grade"),
 }
 
 
@@ -77,10 +66,3 @@ def test_a_saved_result_is_not_read_as_lists_of_ids(tmp_path):
     EvaluationResult.from_scores("s", scores).save(tmp_path / "result.json")
     with pytest.raises(FileFormatError, match="this is a saved result"):
         read_qrels(tmp_path / "result.json")
-
-
-def test_pairs_in_memory_are_refused_with_the_form_to_write():
-    with pytest.raises(QrelsError, match=r"with grades, write \{doc_id: grade\}"):
-        Qrels({"q": [("d1", 2)]})
-    with pytest.raises(QrelsError, match="or a list of ids, each of grade 1, not str"):
-        Qrels({"q": "d1"})

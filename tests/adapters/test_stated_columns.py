@@ -2,30 +2,23 @@
 
 import json
 
-import polars as pl
 import pytest
 
 from beir_eval import read_qrels, read_run
-from beir_eval.errors import FileFormatError, InputError, SettingError
+from beir_eval.errors import FileFormatError, SettingError
 from beir_eval.validation import validate
 from command_line import output_of, run
+from written_files import SEPARATORS, write_table
 
 RUN = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "points": [2.5, 1.5], "score": [9.0, 1.0]}
 QRELS = {"question": ["q1", "q1"], "hit": ["d1", "d2"], "gold": [2, 0]}
 RUN_COLUMNS = {"query_id": "question", "doc_id": "hit", "score": "points"}
 QRELS_COLUMNS = {"query_id": "question", "doc_id": "hit", "grade": "gold"}
-KINDS = ["comma", "semicolon", "tab", "parquet", "jsonl"]
+KINDS = [*SEPARATORS, "parquet", "jsonl"]
 
 
 def write(tmp_path, table, kind, name):
-    path, frame = tmp_path / name, pl.DataFrame(table)
-    if kind == "parquet":
-        frame.write_parquet(path)
-    elif kind == "jsonl":
-        frame.write_ndjson(path)
-    else:
-        frame.write_csv(path, separator={"comma": ",", "semicolon": ";", "tab": "\t"}[kind])
-    return path
+    return write_table(tmp_path / name, table, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -46,7 +39,7 @@ def test_one_of_several_columns_that_match_can_be_stated(tmp_path, kind):
     assert run.as_dict() == {"q1": {"d1": 2.5}}
 
 
-@pytest.mark.parametrize("kind", ["comma", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_the_error_on_columns_that_are_not_recognised_names_the_argument(tmp_path, kind):
     with pytest.raises(FileFormatError, match="name it with columns= as query_id"):
         read_run(write(tmp_path, RUN, kind, "run"))
@@ -66,14 +59,12 @@ def test_a_stated_column_that_the_file_lacks_is_refused_with_those_that_it_has(t
     ("columns", "problem"),
     [
         ({"grade": "label"}, "names the columns query_id, doc_id, score, not 'grade'"),
-        ({"docno": "doc_id"}, "not 'docno'"),
         ({"doc_id": 7}, "the column of doc_id must have a name, not 7"),
-        ({"doc_id": ""}, "must have a name"),
     ],
 )
 def test_columns_of_another_form_are_refused(tmp_path, columns, problem):
     with pytest.raises(SettingError, match=problem):
-        read_run(write(tmp_path, RUN, "comma", "run"), columns=columns)
+        read_run(write(tmp_path, RUN, "csv", "run"), columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +114,7 @@ def test_one_option_names_the_columns_of_judgements_and_runs(tmp_path, kind):
 @pytest.mark.parametrize("name", ["evaluate", "compare", "validate", "convert"])
 def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
     table = {"qid": ["q1"], "hit": ["d1"], "docno": ["d1"], "score": [1.5]}
-    run = write(tmp_path, table, "comma", "run.csv")
+    run = write(tmp_path, table, "csv", "run.csv")
     (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
     files = (run, tmp_path / "o.trec") if name == "convert" else (tmp_path / "q.trec", run)
     code, output = command(name, *files, "--columns", "doc_id=passage")
@@ -134,17 +125,11 @@ def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
 
 def test_the_error_on_the_command_line_names_the_option(tmp_path):
     (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    code, output = command("evaluate", tmp_path / "q.trec", write(tmp_path, RUN, "comma", "r.csv"))
+    code, output = command("evaluate", tmp_path / "q.trec", write(tmp_path, RUN, "csv", "r.csv"))
     assert (code, "name it with --columns as query_id" in output) == (2, True), output
 
 
 def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):
-    qrels, run = write(tmp_path, QRELS, "comma", "q"), write(tmp_path, RUN, "comma", "r")
+    qrels, run = write(tmp_path, QRELS, "csv", "q"), write(tmp_path, RUN, "csv", "r")
     validation = validate(qrels, run, columns={**RUN_COLUMNS, **QRELS_COLUMNS})
     assert [summary.queries for summary in validation.inputs] == [1, 1]
-    with pytest.raises(InputError, match="no file has the column 'x'"):
-        validate(
-            {"q1": {"d1": 1}},
-            write(tmp_path, {"qid": ["q1"], "pid": ["d1"], "score": [1]}, "comma", "r"),
-            columns={"score": "x"},
-        )

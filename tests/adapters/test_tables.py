@@ -7,7 +7,7 @@ import pytest
 
 from beir_eval import Qrels, Run, read_qrels, read_run
 from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
-from written_files import write_file
+from written_files import write_file, write_table
 
 PYTERRIER = {
     "qid": ["q1", "q1", "q2"],
@@ -32,9 +32,7 @@ def test_in_the_frames_of_pyterrier_docno_is_the_document(kind):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_in_the_files_of_pyterrier_docno_is_the_document(tmp_path, ending):
-    path = tmp_path / f"run.{ending}"
-    frame = pl.DataFrame(PYTERRIER)
-    frame.write_csv(path) if ending == "csv" else frame.write_parquet(path)
+    path = write_table(tmp_path / f"run.{ending}", PYTERRIER, ending)
     assert read_run(path).as_dict() == PYTERRIER_RUN
 
 
@@ -52,19 +50,15 @@ RUN_HEADERS = {
     "ranx": "q_id,doc_id,score",
     "trectools": "query,docid,score",
     "MTEB": "query-id,corpus-id,score",
-    "ir_datasets": "query_id,doc_id,score",
     "Elasticsearch": "query_id,_id,_score",
     "a reranker": "queryId,documentId,relevance_score",
-    "Haystack": "query,document_id,score",
     "a table of topics": "topic,doc,similarity_score",
 }
 QRELS = {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d1": 1.0}}
 QRELS_HEADERS = {
     "PyTerrier": "qid,docno,label",
-    "ranx": "q_id,doc_id,score",
     "trectools": "query,docid,rel",
     "MTEB": "query-id,corpus-id,score",
-    "ir_datasets": "query_id,doc_id,relevance",
     "a language model as judge": "qid,pid,label",
     "a judgement list": "query,document,judgment",
     "ratings": "query,doc_id,rating",
@@ -102,15 +96,13 @@ def test_dataframes_are_read_by_the_same_names():
 def test_of_two_scores_one_must_be_stated(tmp_path, kind):
     """The score of a retriever may stand beside that of a re-ranker."""
     row = {"query_id": "q1", "doc_id": "d1", "score": 1.5, "rerank_score": 0.25, "max_score": 1.5}
-    frame, path = pl.DataFrame([row]), tmp_path / f"run.{kind}"
     if kind == "frame":
         with pytest.raises(InputError, match="several columns that could be score"):
-            Run.from_dataframe(frame)
-        assert Run.from_dataframe(frame, score="score").as_dict() == {"q1": {"d1": 1.5}}
+            Run.from_dataframe(pl.DataFrame([row]))
+        run = Run.from_dataframe(pl.DataFrame([row]), score="score")
+        assert run.as_dict() == {"q1": {"d1": 1.5}}
         return
-    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[kind](
-        path
-    )
+    path = write_table(tmp_path / f"run.{kind}", [row], kind)
     with pytest.raises(InputError, match=r"several .*'score'(,| and) 'rerank_score'"):
         read_run(path)
     for name in ("score", "rerank_score"):

@@ -24,7 +24,6 @@ FORMS = {
     "tabs between columns": "".join("\t".join(line.split(" ", 5)) for line in LINES),
     "CRLF": "".join(LINES).replace("\n", "\r\n"),
     "comments": "# a comment\n\n" + "\n# another\n".join(LINES),
-    "no line end at the end": "".join(LINES).rstrip("\n"),
     "packed": gzip.compress("".join(LINES).encode()),
 }
 
@@ -56,14 +55,11 @@ REFUSED = {
     "a blank in the first document": (1, LINES[0].replace("d1", "my d1") + LINES[1]),
     "a blank in a later document": (2, LINES[0] + LINES[1].replace("d2", "my d2")),
     "a blank in a query": (2, LINES[0] + LINES[1].replace("q1", "my q1")),
-    "a blank in a document of one number": (2, LINES[0] + LINES[1].replace("d2", "d 7")),
     "a line with another tag": (2, LINES[0] + LINES[1].replace("k1=0.9", "k1=0.8")),
-    "a line with a longer tag": (2, LINES[0] + LINES[1].replace(TAG, TAG + " more")),
     "a line with a tag of one word": (2, LINES[0] + LINES[1].replace(TAG, "BM25")),
     "a rank that is no whole number": (2, LINES[0] + LINES[1].replace(" 2 ", " 2.5 ")),
     "a score that is no number": (2, LINES[0] + LINES[1].replace("8.5", "high")),
     "a blank in the only document": (1, "q1 Q0 d 7 1 0.9 BM25\n"),
-    "a blank in the only query": (1, "q 1 Q0 7 1 0.9 BM25\n"),
     "a tag that begins with a number": (1, "q1 Q0 d1 1 0.9 2 stages\n"),
     "a tag with a blank in a later line only": (2, "q1 Q0 d1 1 0.9 BM25\n" + LINES[1]),
 }

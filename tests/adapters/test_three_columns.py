@@ -17,7 +17,6 @@ def write(tmp_path, rows, separator="\t"):
 
 RANKS = {
     "from 1 in order": ["q1 a 1", "q1 b 2", "q1 c 3", "q2 a 1"],
-    "from 0 in order": ["q1 a 0", "q1 b 1", "q1 c 2", "q2 a 0"],
     "in another order": ["q1 c 3", "q2 a 1", "q1 a 1", "q1 b 2"],
     "descending to 1": ["q1 c 3", "q1 b 2", "q1 a 1", "q2 a 1"],
     "with gaps": ["q1 a 1", "q1 b 5", "q1 c 9", "q2 a 1"],
@@ -36,11 +35,9 @@ def test_different_whole_numbers_from_0_or_1_on_are_ranks(tmp_path, rows, separa
 
 SCORES = {
     "fractions": ["q1 a 0.9", "q1 b 0.75", "q2 a 0.5"],
-    "fractions in any order": ["q1 a 0.75", "q2 a 0.5", "q1 b 0.9"],
     "a fraction in each query that rises": ["q1 a 7", "q1 b 8.5", "q2 a 9", "q2 b 9"],
     "whole numbers that descend": ["q1 a 30", "q1 b 20", "q1 c 20", "q2 a 7"],
     "negative numbers": ["q1 a -1", "q1 b -20", "q2 a -3"],
-    "an exponent": ["q1 a 1e3", "q1 b 1e2"],
     "queries that alternate": ["q1 a 30", "q2 a 50", "q1 b 20", "q2 b 40"],
     "whole numbers written as fractions": ["q1 a 12.0", "q1 b 11.0"],
 }
@@ -64,7 +61,6 @@ REFUSED = {
     "one query that rises": (["q1 a 0.5", "q2 a 7", "q2 b 9"], "query 'q2' rise from 7 to 9"),
     "a rank that repeats": (["q1 a 1", "q1 b 1", "q1 c 2"], "have the rank 1 for query 'q1'"),
     "one document a query": (["q1 a 5", "q2 a 7"], "begin at 5, .*no number is a fraction"),
-    "equal numbers": (["q1 a 5", "q1 b 5"], "no number is a fraction"),
     "judgements of one grade": (["q1 a 1", "q1 b 1", "q2 a 1"], "no number is a fraction"),
     "judgements, best first": (["q1 a 2", "q1 b 1", "q1 c 1", "q1 d 0"], "may be grades"),
     "no number": (["q1 a 1", "q1 b high"], "line 2: .*'high' is not a finite number"),

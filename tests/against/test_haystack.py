@@ -226,12 +226,3 @@ def test_the_first_parameters_are_those_of_haystack_in_the_same_order(ours, thei
     expected = list(inspect.signature(theirs.run).parameters)
     for method in (ours.run, ours.run_async):
         assert list(inspect.signature(method).parameters)[: len(expected)] == expected
-
-
-# Its own settings
-
-
-def test_one_list_of_several_answers_to_one_question_is_refused_and_not_taken_for_questions():
-    with pytest.raises(InputError, match="a list of 2 answers for 1 questions"):
-        BEIRAnswerEvaluator().run(["Berlin"], ["x", "Berlin"])
-    assert BEIRAnswerEvaluator(["Success@2"]).run(["Berlin"], [["x", "Berlin"]])["score"] == 1

@@ -24,7 +24,10 @@ def untied(run):
     }
 
 
-MEASURES = ["nDCG@10", "AP@100", "P(rel=2)@5", "R@100", "RR@10", "Rprec", "Success@5", "SetP"]
+MEASURES = [
+    *("nDCG@10", "AP", "AP@100", "P(rel=2)@5", "R@100", "RR", "RR@10", "Rprec", "Success@5"),
+    *("Success(rel=3)@2", "SetP", "SetR(rel=2)", "IPrec(rel=2)@0.75", "NumQ"),
+]
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1, complete=True), st.floats(0.05, 0.95))
@@ -116,15 +119,8 @@ def test_a_name_of_ir_measures_means_the_same_here(name):
 
 
 def test_ir_measures_reads_the_names_that_we_write_for_it():
-    for name in (
-        "nDCG@10",
-        "MAP@100",
-        "Recall(rel=2)@5",
-        "RBP(p=0.5)",
-        "ERR@20",
-        "bpref",
-        "IPrec@.1",
-    ):
+    names = ("nDCG@10", "MAP@100", "Recall(rel=2)@5", "RBP(p=0.5)", "ERR@20", "bpref", "IPrec@.1")
+    for name in names:
         result = evaluate({"q": {"a": 2, "b": 1}}, {"q": {"a": 1.0}}, [name])
         (key,) = result.as_dict(names="ir_measures")
         assert parse(key).name == parse(name).name

@@ -305,12 +305,13 @@ def test_a_folder_is_not_a_saved_record(tmp_path):
         Thing.load(tmp_path)
 
 
-def test_a_key_that_is_not_unicode_cannot_be_saved(tmp_path):
+def test_a_key_or_a_text_that_is_not_unicode_cannot_be_saved(tmp_path):
     replacement = Thing(sizes=(1, 2), names={"\ufffd": 0.5})
     replacement.save(tmp_path / "replacement.json")
     assert Thing.load(tmp_path / "replacement.json") == replacement
-    with pytest.raises(ResultError, match="not saved, the thing contains text"):
-        Thing(sizes=(1, 2), names={"\ud800": 0.5}).save(tmp_path / "record.json")
+    for wrong in ({"names": {"\ud800": 0.5}}, {"title": "\ud800"}):
+        with pytest.raises(ResultError, match="not saved, the thing contains text"):
+            Thing(sizes=(1, 2), **wrong).save(tmp_path / "record.json")
     assert [path.name for path in tmp_path.iterdir()] == ["replacement.json"]
 
 
@@ -318,18 +319,6 @@ def test_completion_offers_no_deprecated_methods():
     names = dir(Thing(sizes=()))
     assert {"save", "load", "model_dump"} <= set(names)
     assert not {"dict", "json", "copy", "parse_raw"} & set(names)
-
-
-def test_content_may_stand_for_that_of_a_file(tmp_path):
-    content = FileContent.from_bytes(tmp_path / "run.trec", b"a\n" * 100_000)
-    assert content.data() == b"a\n" * 100_000
-    assert content.text().startswith("a\na\n")
-
-
-def test_text_that_is_not_unicode_cannot_be_saved(tmp_path):
-    with pytest.raises(ResultError, match="not saved, the thing contains text"):
-        Thing(sizes=(), title="\ud800").save(tmp_path / "record.json")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path):

@@ -112,13 +112,16 @@ def function_of(text, **variables):
 
 
 class Private(BaseModel):
-    """Holds a setting in a private attribute."""
+    """Holds a setting in a private attribute, which ``to_dict`` leaves out."""
 
     _setting: int = PrivateAttr()
 
     def __init__(self, setting):
         super().__init__()
         self._setting = setting
+
+    def to_dict(self):
+        return {}
 
 
 class Serialised:
@@ -148,6 +151,7 @@ class Serialised:
         (functools.partial(print, 1), functools.partial(print, 2)),
         (SimpleNamespace(f=function_of("1")), SimpleNamespace(f=function_of("2"))),
         (Serialised(Path("a")), Serialised(Path("b"))),
+        (SimpleNamespace(held=Serialised(1)), SimpleNamespace(held=Serialised(2))),
         (Path, Fraction),
         (Private(1), Private(2)),
     ],

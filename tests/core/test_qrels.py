@@ -23,13 +23,6 @@ def test_every_judgement_is_kept_exactly_and_the_best_grade_comes_first(judgemen
         assert list(judged.values()) == sorted(judged.values(), reverse=True)
 
 
-def test_the_hash_of_a_text_does_not_depend_on_the_ids_beside_it():
-    text = "a line\n" * 50  # longer than the ids that are hashed together
-    alone = Qrels({"q": {text: 1}}).query_hashes.tolist()
-    assert Qrels({"q": {text: 1}, "r": {"short\nid": 1}}).query_hashes.tolist()[:1] == alone
-    assert Qrels({"q": {f"{text}.": 1}}).query_hashes.tolist() != alone
-
-
 @given(some_qrels(), st.randoms(use_true_random=False))
 def test_columns_in_any_order_are_the_same_judgements(judgements, rng):
     rows = [
@@ -106,10 +99,6 @@ def test_an_integer_id_equals_its_decimal_text(doc_id):
     result = evaluate({doc_id: {doc_id: 1}}, {"7": {"7": 1.0}}, ["P@1"])
     assert result.per_query == {"7": {"Precision@1": 1.0}}
     assert evaluate({"7": {"7": 1}}, {doc_id: {doc_id: 1.0}}, ["P@1"])["P@1"] == 1
-
-
-def test_an_id_with_a_leading_zero_is_a_different_id():
-    assert evaluate({"q": {"01": 1}}, {"q": {1: 1.0}}, ["P@1"])["P@1"] == 0
 
 
 @pytest.mark.parametrize("grade", ["high", "2", None, float("nan"), float("inf"), [1], 10**400])
@@ -258,16 +247,15 @@ def test_fractions_above_zero_are_fractional_grades():
     assert not Qrels({"q": {"a": 2, "b": -0.5, "c": 0}}).has_fractional_grades
 
 
-def test_lists_and_sets_of_ids_are_documents_of_grade_1():
-    assert Qrels({"q1": ["b", "a", "a"], "q2": {"c"}}).as_dict() == {
-        "q1": {"a": 1.0, "b": 1.0},
-        "q2": {"c": 1.0},
-    }
+@pytest.mark.parametrize("kind", [list, tuple, set, frozenset])
+def test_lists_and_sets_of_ids_are_documents_of_grade_1(kind):
+    listed = {"q1": kind(["b", "a", "a"]), "q2": kind("c")}
+    assert Qrels(listed).as_dict() == {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": 1.0}}
     assert Qrels({"q1": ["a"], "q2": {"b": 3}}).as_dict() == {"q1": {"a": 1.0}, "q2": {"b": 3.0}}
 
 
 def test_columns_of_a_table_and_lists_of_pairs_are_no_judgements():
-    with pytest.raises(QrelsError, match="columns of a table"):
+    with pytest.raises(QrelsError, match=r"columns of a table.*Qrels\.from_columns takes"):
         Qrels({"query_id": ["q1"], "doc_id": ["d1"]})
     with pytest.raises(QrelsError, match=r"write \{doc_id: grade\}"):
         Qrels({"q1": [("d1", 2)]})

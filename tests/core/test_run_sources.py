@@ -142,15 +142,14 @@ def test_rankings_of_very_different_lengths_count_as_each_alone(lengths):
 # Top-k arrays
 
 
-def as_arrays(run, number_of, width=None):
-    """Lay a run out as [Q, k] numbers and scores, padded with -1."""
-    width = width or max((len(ranked) for ranked in run.values()), default=0) + 1
-    ids = np.full((len(run), width), -1, dtype=np.int64)
+def as_arrays(run, padding=-1):
+    """Lay a run out as [Q, k] ids and scores, with padding."""
+    width = max(map(len, run.values()), default=0) + 1
+    ids = np.full((len(run), width), padding, dtype=object if padding == "" else np.int64)
     values = np.full((len(run), width), np.nan)
     for row, ranked in enumerate(run.values()):
-        for column, (doc, score) in enumerate(ranked.items()):
-            ids[row, column] = number_of[doc]
-            values[row, column] = score
+        ids[row, : len(ranked)] = list(ranked)
+        values[row, : len(ranked)] = list(ranked.values())
     return ids, values
 
 
@@ -162,11 +161,11 @@ def test_integer_ids_give_the_result_of_the_dict(case, policy):
         query: {number_of[doc]: grade for doc, grade in judged.items()}
         for query, judged in qrels.items()
     }
-    ids, values = as_arrays(run, number_of)
     run = {
         query: {number_of[doc]: score for doc, score in ranked.items()}
         for query, ranked in run.items()
     }
+    ids, values = as_arrays(run)
     arrays = Run.from_arrays(ids, values, query_ids=list(run), check_duplicates=True)
     assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
     assert arrays.fingerprint() == Run(run).fingerprint()
@@ -353,12 +352,7 @@ def test_ids_of_a_dataframe_whose_hashes_collide_are_compared_as_text(monkeypatc
 @given(qrels_and_run(), policies)
 def test_arrays_of_texts_give_the_result_of_the_dict(case, policy):
     qrels, run = case
-    width = max(map(len, run.values()), default=0) + 1
-    ids = np.full((len(run), width), "", dtype=object)
-    values = np.zeros((len(run), width))
-    for row, ranking in enumerate(run.values()):
-        ids[row, : len(ranking)] = list(ranking)
-        values[row, : len(ranking)] = list(ranking.values())
+    ids, values = as_arrays(run, padding="")
     arrays = Run.from_arrays(ids, values, query_ids=list(run))
     assert outcome(qrels, arrays, policy) == outcome(qrels, run, policy)
     without_scores = Run.from_arrays(ids, None, query_ids=list(run))
@@ -378,14 +372,6 @@ def test_a_score_of_an_array_of_texts_that_is_not_finite_is_named():
         Run.from_arrays([["a"], ["b"]], [[1.0], [np.nan]], query_ids=["q", "r"])
 
 
-def test_arrays_that_change_after_the_run_was_made_are_checked_again():
-    ids = np.array([[1, 0]])
-    run = Run.from_arrays(ids, None, query_ids=["q"], doc_ids=["a", "b"])
-    ids[0, 0] = 7
-    with pytest.raises(RunError, match="the id 7 of query 'q'"):
-        evaluate({"q": {"a": 1}}, run)
-
-
 GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids": ["q", "r"]}
 
 
@@ -393,7 +379,6 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
     ("change", "problem"),
     [
         ({"ids": [1, 2]}, r"ids must be \[Q, k\].* not of shape \[2\]"),
-        ({"ids": [[[1]]]}, r"not of shape \[1, 1, 1\]"),
         ({"ids": [[1.5, 2.0], [3.0, 4.0]]}, "ids must be integers .* not float64"),
         ({"ids": [["a", "b"], ["c", "d"]], "doc_ids": ["x"]}, "doc_ids is for ids that are row"),
         ({"ids": [[b"a", b"b"], [b"c", b"d"]]}, "ids must be integers or texts"),
@@ -409,7 +394,7 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
         ({"doc_ids": {-1: "a"}}, "a row number is -1"),
-        ({"doc_ids": {10**12: "a"}}, "too high for 1 ids"),
+        ({"doc_ids": {10**12: "a"}}, "too high for 1 ids; number the rows from 0"),
         ({"doc_ids": {"x": "a"}}, r"its keys are texts such as 'x'.* pass doc_ids=list\(doc_ids\)"),
         (
             {"doc_ids": [{"_id": "a", "text": "t"}]},
@@ -522,11 +507,8 @@ def test_a_table_in_parts_without_scores_keeps_the_order_of_its_rows(case, size)
 @pytest.mark.parametrize(
     "names",
     [
-        ("query_id", "doc_id", "score"),
-        ("qid", "docno", "score"),
         ("query-id", "corpus-id", "Score"),
         ("QueryID", "DocID", "sim"),
-        ("q_id", "pid", "similarity"),
     ],
 )
 def test_columns_are_recognised_by_their_usual_names(names):
@@ -564,7 +546,10 @@ GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"docid": None}, r"no column that is recognisably doc_id .* it has 'qid', 'score'"),
+        (
+            {"docid": None},
+            r"recognisably doc_id .* it has 'qid', 'score'\. Rename it, or state it in",
+        ),
         ({"doc_id": ["a", "b"]}, "several columns that could be doc_id: 'docid', 'doc_id'"),
         ({"qid": ["q", None]}, ": ids are null in the column 'qid', first in row 1"),
         ({"docid": [None, None]}, ": ids are null in the column 'docid', first in row 0"),
@@ -573,7 +558,6 @@ GOOD_FRAME = {"qid": ["q", "q"], "docid": ["a", "b"], "score": [2.0, 1.0]}
         ({"score": ["1", "2"]}, r"the column 'score' \(score\) holds String, not numbers"),
         ({"score": [1.0, float("nan")]}, "the score in row 1 .* is nan"),
         ({"score": [None, 1.0]}, "the score in row 0 .* is None"),
-        ({"score": [1.0, float("inf")]}, "the score in row 1 .* is inf"),
     ],
 )
 def test_a_dataframe_with_missing_columns_or_bad_values_is_refused(change, problem):

@@ -28,12 +28,6 @@ class Record(Saved):
     options: Annotated[Options, require_all_fields(Options)]
 
 
-def test_a_record_is_loaded_as_it_was_saved(tmp_path):
-    record = Record(options=Options(alpha=0.1))
-    record.save(tmp_path / "record.json")
-    assert Record.load(tmp_path / "record.json") == record
-
-
 def test_a_file_without_one_of_the_settings_is_refused_rather_than_given_the_default(tmp_path):
     path = tmp_path / "record.json"
     path.write_text(json.dumps({"schema_version": 2, "options": {"alpha": 0.1}}))

@@ -66,7 +66,11 @@ def apply(diff, root):
 #: Tests of what a recipe promises besides its example: arguments for pytest.
 TESTS = {
     "Add a measure": ("tests/measures/test_properties.py", "-k", "Jaccard"),
-    "Add an input format": ("tests/adapters/test_formats.py", "-k", "csv or tables or share"),
+    "Add an input format": (
+        "tests/adapters/test_formats.py",
+        "-k",
+        "csv or tables or share or each_format",
+    ),
     "Add a statistical test": (
         "tests/significance/test_paired_tests_and_intervals.py",
         "-k",

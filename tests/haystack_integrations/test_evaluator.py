@@ -10,8 +10,7 @@ import sys
 import warnings
 
 import pytest
-from haystack import Document, Pipeline, component
-from haystack.components.preprocessors import DocumentSplitter
+from haystack import Document, Pipeline
 from haystack.core.serialization import component_from_dict, component_to_dict
 
 import beir_eval
@@ -27,6 +26,7 @@ from beir_eval.errors import (
 )
 from capitals import QRELS, retrieving
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+from pipeline_parts import Answers, pipeline_of
 
 MEASURES = ["nDCG@10", "Recall@2", "MRR"]
 
@@ -161,26 +161,16 @@ def with_evaluator(pipeline, evaluator):
 REQUEST = {"retriever": {"query": "capital of France"}, "evaluator": {"query_ids": ["q1"]}}
 
 
-def test_a_retriever_connects_to_the_evaluator():
-    pipeline = with_evaluator(retrieving(), BEIREvaluator(MEASURES, qrels=QRELS))
-    outputs = pipeline.run(REQUEST)["evaluator"]
-    assert outputs["metrics"]["Recall@2"] == 1.0
-    assert outputs["score"] == 1.0
-
-
 def test_a_pipeline_without_retrieved_documents_is_refused_before_anything_runs():
     queries = []
 
-    @component
-    class Retriever:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            queries.append(query)
-            return {"documents": docs("paris")}
+    def search(query):
+        queries.append(query)
+        return docs("paris")
 
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", Retriever())
-    pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=QRELS))
+    pipeline = pipeline_of(
+        retriever=Answers(search), evaluator=BEIREvaluator(MEASURES, qrels=QRELS)
+    )
     with pytest.raises(ValueError, match="Missing mandatory input 'retrieved_documents'"):
         pipeline.run(REQUEST)
     assert queries == []
@@ -211,8 +201,7 @@ print(json.dumps([outputs["evaluator"]["metrics"], outputs["evaluator"]["individ
 @pytest.mark.slow
 def test_a_process_without_beir_eval_imported_loads_it_from_yaml_with_the_same_scores(tmp_path):
     write_qrels(QRELS, tmp_path / "qrels.tsv")
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", BEIREvaluator(MEASURES, qrels=tmp_path / "qrels.tsv"))
+    pipeline = pipeline_of(evaluator=BEIREvaluator(MEASURES, qrels=tmp_path / "qrels.tsv"))
     lists = [docs("lyon", "paris"), docs("oslo")]
     inputs = {"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}}
     outputs = pipeline.run(inputs)["evaluator"]
@@ -237,8 +226,7 @@ def test_runs_qrels_and_results_pass_through_a_pipeline_without_being_copied():
             return super().__deepcopy__(memo)
 
     run, qrels = RecordingRun({"q1": {"paris": 0.9}}), Qrels(QRELS)
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", BEIREvaluator(MEASURES))
+    pipeline = pipeline_of(evaluator=BEIREvaluator(MEASURES))
     outputs = pipeline.run({"evaluator": {"retrieved_documents": run, "qrels": qrels}})
     assert copies
     assert outputs["evaluator"]["metrics"]["MRR"] == 1.0
@@ -260,36 +248,36 @@ def test_no_document_is_changed_and_no_warning_of_haystack_is_raised():
 
 def test_ground_truth_is_matched_by_content_unless_another_field_is_set():
     truth, retrieved = [[Document(id="1", content="same")]], [[Document(id="2", content="same")]]
-    assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 1.0
-    by_id = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
+    assert BEIREvaluator("MRR").run(truth, retrieved)["score"] == 1.0
+    by_id = BEIREvaluator("MRR", document_comparison_field="id")
     assert by_id.run(truth, retrieved)["score"] == 0.0
 
 
 def test_qrels_are_matched_by_id_and_integers_in_metadata_by_their_text():
     retrieved = [[Document(content="x", meta={"at": {"number": 7}})]]
     evaluator = BEIREvaluator(
-        "MRR", primary="MRR", document_comparison_field="meta.at.number", qrels={"q": {"7": 1}}
+        "MRR", document_comparison_field="meta.at.number", qrels={"q": {"7": 1}}
     )
     assert evaluator.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 1.0
 
 
 def test_an_integer_id_means_its_decimal_string():
     retrieved = [[Document(id=8, content="x"), Document(id=7, content="y")]]
-    by_truth = BEIREvaluator("MRR", primary="MRR", document_comparison_field="id")
+    by_truth = BEIREvaluator("MRR", document_comparison_field="id")
     assert by_truth.run([[Document(id=7, content="z")]], retrieved)["score"] == 0.5
-    by_qrels = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"7": 1}})
+    by_qrels = BEIREvaluator("MRR", qrels={"q": {"7": 1}})
     assert by_qrels.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 0.5
 
 
 @pytest.mark.parametrize("wrong", [7.5, True, b"a"])
 def test_an_id_that_is_neither_text_nor_an_integer_is_refused(wrong):
-    by_qrels = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"7": 1}})
+    by_qrels = BEIREvaluator("MRR", qrels={"q": {"7": 1}})
     with pytest.raises(InputError, match=r"query 'q'.*an id must be text or an integer"):
         by_qrels.run(retrieved_documents=[[Document(id=wrong, content="x")]], query_ids=["q"])
 
 
 def test_lists_of_documents_may_be_tuples():
-    evaluator = BEIREvaluator("MRR", primary="MRR")
+    evaluator = BEIREvaluator("MRR")
     assert evaluator.run((tuple(docs("a")),), (tuple(docs("x", "a")),))["score"] == 0.5
 
 
@@ -298,15 +286,12 @@ def page(file, number):
 
 
 def test_several_fields_make_a_composite_key():
-    evaluator = BEIREvaluator(
-        "Recall", primary="Recall", document_comparison_field=["meta.file", "meta.page"]
-    )
+    evaluator = BEIREvaluator("Recall", document_comparison_field=["meta.file", "meta.page"])
     truth = [[page("a.pdf", 3), page("b.pdf", 3)]]
     retrieved = [[page("a.pdf", 2), page("b.pdf", 3), page("c.pdf", 3)]]
     assert evaluator.run(truth, retrieved)["score"] == 0.5
     by_qrels = BEIREvaluator(
         "Recall",
-        primary="Recall",
         document_comparison_field=["meta.file", "meta.page"],
         qrels={"q": {'["b.pdf","3"]': 1}},
     )
@@ -324,18 +309,6 @@ def test_chunks_count_as_the_document_they_are_parts_of_at_the_best_rank():
     assert outputs["result"].counted.duplicates == 3
 
 
-def test_chunks_of_haystacks_splitter_match_qrels_of_whole_documents():
-    documents = [Document(id="long", content="one two three four five six seven eight")]
-    splitter = DocumentSplitter(split_by="word", split_length=3)
-    splitter.warm_up()
-    chunks = splitter.run(documents=documents)["documents"]
-    evaluator = BEIREvaluator(
-        "MAP", primary="MAP", collapse="meta.source_id", qrels={"q": {"long": 1}}
-    )
-    assert len(chunks) > 1
-    assert evaluator.run(retrieved_documents=[chunks], query_ids=["q"])["score"] == 1.0
-
-
 def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warning(logged):
     chunk = Document(id="1", content="c", meta={"source_id": "a"})
     evaluator = BEIREvaluator("MRR", collapse="meta.source_id")
@@ -349,9 +322,7 @@ def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warni
 
 def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
     retrieved = [[Document(content=None, id="1"), Document(content="", id="2"), *docs("a")]]
-    outputs = BEIREvaluator("MRR", primary="MRR").run(
-        [[*docs("a"), Document(content=None, id="3")]], retrieved
-    )
+    outputs = BEIREvaluator("MRR").run([[*docs("a"), Document(content=None, id="3")]], retrieved)
     assert outputs["score"] == 1 / 3
     judged_warning, retrieved_warning = logged
     assert judged_warning.startswith("1 of 2 ground-truth documents have no content")
@@ -377,7 +348,7 @@ def test_the_score_of_a_ground_truth_document_is_its_grade():
 
 def test_a_ground_truth_document_that_is_repeated_has_its_highest_grade():
     truth = [[*scored(a=1.0), *scored(a=3.0), *scored(a=2.0)]]
-    evaluator = BEIREvaluator("DCG", primary="DCG")
+    evaluator = BEIREvaluator("DCG")
     assert evaluator.run(truth, [[Document(content="a")]])["score"] == 3.0
 
 
@@ -410,8 +381,8 @@ def test_fractional_grades_cause_one_warning(logged):
 
 def test_the_order_of_the_list_is_the_ranking_unless_order_is_score():
     retrieved, truth = [scored(x=0.1, a=0.9)], [[Document(content="a")]]
-    assert BEIREvaluator("MRR", primary="MRR").run(truth, retrieved)["score"] == 0.5
-    by_score = BEIREvaluator("MRR", primary="MRR", order="score")
+    assert BEIREvaluator("MRR").run(truth, retrieved)["score"] == 0.5
+    by_score = BEIREvaluator("MRR", order="score")
     assert by_score.run(truth, retrieved)["score"] == 1.0
 
 
@@ -424,14 +395,14 @@ def test_ranking_by_score_needs_scores(score):
 
 def test_a_run_ranks_by_its_scores():
     run = Run({"q1": {"lyon": 0.1, "paris": 0.9}, "q2": {}})
-    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS)
+    evaluator = BEIREvaluator("MRR", qrels=QRELS)
     assert evaluator.run(retrieved_documents=run)["individual_scores"] == [1.0, 0.0]
     rankings = Run.from_rankings({"q3": ["x", "rome"]})
     assert evaluator.run(retrieved_documents=rankings)["score"] == 0.5
 
 
 def test_a_run_can_be_judged_by_documents():
-    outputs = BEIREvaluator("MRR", primary="MRR").run(
+    outputs = BEIREvaluator("MRR").run(
         [[Document(id="a", content="any")]], Run({"q": {"a": 0.9}}), query_ids=["q"]
     )
     assert outputs["score"] == 1.0
@@ -439,7 +410,7 @@ def test_a_run_can_be_judged_by_documents():
 
 @pytest.mark.parametrize(("duplicates", "expected"), [("first", 0.5), ("keep", 1 / 3)])
 def test_a_duplicate_counts_as_the_setting_duplicates_says(duplicates, expected):
-    evaluator = BEIREvaluator("MRR", primary="MRR", duplicates=duplicates)
+    evaluator = BEIREvaluator("MRR", duplicates=duplicates)
     assert evaluator.run([docs("a")], [docs("x", "x", "a")])["score"] == expected
 
 
@@ -449,7 +420,7 @@ def test_a_duplicate_can_be_an_error():
 
 
 def test_err_uses_the_highest_grade_of_all_judgements_not_only_of_the_given_queries():
-    evaluator = BEIREvaluator("ERR@10", primary="ERR@10", qrels=QRELS)
+    evaluator = BEIREvaluator("ERR@10", qrels=QRELS)
     outputs = evaluator.run(retrieved_documents=[docs("oslo")], query_ids=["q2"])
     assert outputs["score"] == 0.25
     assert (
@@ -460,7 +431,7 @@ def test_err_uses_the_highest_grade_of_all_judgements_not_only_of_the_given_quer
 
 def test_selected_qrels_keep_the_highest_grade_of_all_qrels_through_serialisation():
     part = Qrels({"1": {"a": 1}, "2": {"b": 3}}).select([1])
-    evaluator = BEIREvaluator("ERR@20", primary="ERR@20", qrels=part)
+    evaluator = BEIREvaluator("ERR@20", qrels=part)
     restored = BEIREvaluator.from_dict(json.loads(json.dumps(evaluator.to_dict())))
     expected = evaluator.run(retrieved_documents=[docs("a")], query_ids=["1"])["score"]
     assert (
@@ -472,7 +443,7 @@ def test_selected_qrels_keep_the_highest_grade_of_all_qrels_through_serialisatio
 
 
 def test_the_mean_is_over_the_queries_passed_in_and_scores_keep_their_order():
-    outputs = BEIREvaluator("MRR", primary="MRR", qrels=QRELS).run(
+    outputs = BEIREvaluator("MRR", qrels=QRELS).run(
         retrieved_documents=[docs("x", "rome"), docs("paris")], query_ids=["q3", "q1"]
     )
     assert outputs["individual_scores"] == [0.5, 1.0]
@@ -489,7 +460,7 @@ def test_a_query_without_judgements_is_an_error():
 
 
 def test_a_query_without_judgements_can_be_left_out_of_the_mean_and_is_counted():
-    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=QRELS, unjudged="skip")
+    evaluator = BEIREvaluator("MRR", qrels=QRELS, unjudged="skip")
     outputs = evaluator.run(
         retrieved_documents=[docs("a"), docs("x", "rome"), []], query_ids=["q9", "q3", "q1"]
     )
@@ -497,14 +468,14 @@ def test_a_query_without_judgements_can_be_left_out_of_the_mean_and_is_counted()
     assert outputs["individual_scores"][1:] == [0.5, 0.0]
     assert outputs["score"] == 0.25
     assert outputs["result"].counted.queries_not_judged == 1
-    by_documents = BEIREvaluator("MRR", primary="MRR", unjudged="skip")
+    by_documents = BEIREvaluator("MRR", unjudged="skip")
     outputs = by_documents.run([[], docs("b")], [docs("a"), docs("b")])
     assert math.isnan(outputs["individual_scores"][0])
     assert outputs["score"] == 1.0
 
 
 def test_a_document_with_the_content_nothing_is_not_judged_for_a_query_without_truth():
-    evaluator = BEIREvaluator(["Judged@1"], primary="Judged@1", unjudged="zero")
+    evaluator = BEIREvaluator("Judged@1", unjudged="zero")
     with pytest.warns(BeirEvalWarning, match="do not match"):
         outputs = evaluator.run(
             [[], [Document(content="y")]], [[Document(content="nothing")], docs("x")]
@@ -553,7 +524,6 @@ def test_documents_that_are_not_in_a_list_for_each_query_are_answered_with_the_r
     ("arguments", "message"),
     [
         ({"retrieved_documents": []}, "retrieved_documents is empty"),
-        ({"retrieved_documents": [], "ground_truth_documents": []}, "is empty"),
         ({"retrieved_documents": [docs("a")]}, "query_ids are needed"),
         ({"retrieved_documents": [docs("a")], "query_ids": ["q1", "q2"]}, "query_ids: 2"),
         ({"retrieved_documents": [docs("a")] * 2, "query_ids": ["q1", "q1"]}, "distinct"),
@@ -580,7 +550,7 @@ def test_inputs_that_do_not_fit_together_are_refused(arguments, message):
 def test_qrels_in_a_file_are_read_once_at_warm_up(tmp_path):
     file = tmp_path / "qrels.tsv"
     write_qrels(QRELS, file)
-    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=str(file))
+    evaluator = BEIREvaluator("MRR", qrels=str(file))
     evaluator.warm_up()
     file.unlink()
     evaluator.warm_up()
@@ -590,7 +560,7 @@ def test_qrels_in_a_file_are_read_once_at_warm_up(tmp_path):
 def test_qrels_can_be_a_data_set_folder_and_a_split(tmp_path):
     (tmp_path / "qrels").mkdir()
     write_qrels({"q": {"a": 1}}, tmp_path / "qrels" / "train.tsv")
-    evaluator = BEIREvaluator("MRR", primary="MRR", qrels=tmp_path, split="train")
+    evaluator = BEIREvaluator("MRR", qrels=tmp_path, split="train")
     assert evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"])["score"] == 1.0
 
 
@@ -604,8 +574,7 @@ def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
     assert BEIREvaluator.from_dict(data).to_dict() == data
     write_qrels({"q1": {"paris": 1}}, file)
     # As a pipeline in YAML too, and if it is saved again before it reads the qrels.
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", BEIREvaluator.from_dict(data))
+    pipeline = pipeline_of(evaluator=BEIREvaluator.from_dict(data))
     loaded = Pipeline.loads(pipeline.dumps())
     for changed in (BEIREvaluator.from_dict(data), loaded.get_component("evaluator")):
         with pytest.raises(QrelsError, match="the judgements have changed"):
@@ -621,7 +590,7 @@ def test_qrels_that_cannot_be_read_are_an_error(tmp_path):
 
 
 def test_qrels_passed_to_run_take_precedence_over_those_of_the_constructor():
-    evaluator = BEIREvaluator("MRR", primary="MRR", qrels={"q": {"b": 1}})
+    evaluator = BEIREvaluator("MRR", qrels={"q": {"b": 1}})
     outputs = evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels={"q": {"a": 1}})
     assert outputs["score"] == 1.0
 
@@ -645,10 +614,8 @@ HASH = Document(content="x").id
 @pytest.mark.parametrize(
     ("judged", "retrieved"),
     [
-        ({"q1": {"31715818": 1}}, [docs("4983", "18872233")]),
         ({"q1": {"paris": 1}}, [docs("lyon")]),
         ({"q1": {"MED-10": 1}, "q2": {"MED-7": 1}}, [docs("MED-3"), docs("MED-20", "MED-21")]),
-        ({"q1": {"a": 1}, "q2": {"b": 1}}, [docs("b"), docs("a")]),
         ({"q1": {HASH: 1}}, [[Document(content="y")]]),
     ],
 )
@@ -667,28 +634,12 @@ def test_a_query_that_misses_its_text_causes_no_warning(logged):
     [
         ("paris", Document(content="x"), "document_comparison_field names another field"),
         ("paris", Document(id="PARIS"), "ids differ in upper and lower case only"),
-        ("paris", Document(id=" paris"), "ids differ in white space around the id only"),
-        ("7", Document(id="0007"), "ids differ in leading zeros only"),
-        ("7", Document(id="doc-7"), "begin with 'doc-'"),
         ("7", Document(id="x" * 5000, meta={"n": ""}), None),
     ],
 )
 def test_one_query_is_enough_if_its_ids_differ_plainly(logged, judged, document, message):
     BEIREvaluator(qrels={"q": {judged: 1}}).run(retrieved_documents=[[document]], query_ids=["q"])
     assert [message in text for text in logged] == [True] * (message is not None)
-
-
-def test_six_queries_without_a_judged_document_cause_a_warning(logged):
-    judged = {f"q{number}": {str(number): 1} for number in range(6)}
-    retrieved = [docs(str(number + 100)) for number in range(6)]
-    evaluator = BEIREvaluator(qrels=judged)
-    evaluator.run(retrieved_documents=retrieved, query_ids=list(judged))
-    assert len(logged) == 1
-    logged.clear()
-    others = [docs(str((number + 1) % 6)) for number in range(6)]
-    evaluator.run(retrieved_documents=others, query_ids=list(judged))
-    assert "rankings seem to belong to other queries: 6 of 6" in logged[0]
-    assert len(logged) == 1
 
 
 @pytest.mark.parametrize(
@@ -713,16 +664,12 @@ def test_an_invalid_setting_is_refused(settings, error):
         BEIREvaluator(**settings)
 
 
-def test_haystacks_rules_accept_only_documents_with_grades_of_at_least_0():
+def test_haystacks_rules_accept_neither_a_run_nor_qrels():
     evaluator = BEIREvaluator.haystack_compatible()
-    with pytest.raises(InputError, match="would subtract"):
-        evaluator.run([scored(a=-1.0)], [docs("a")])
     with pytest.raises(InputError, match="not a Run"):
         evaluator.run([docs("a")], Run({"0": {"a": 1.0}}))
     with pytest.raises(InputError, match="pass ground_truth_documents"):
         evaluator.run(retrieved_documents=[docs("a")], query_ids=["q"], qrels=QRELS)
-    with pytest.raises(InputError, match="it holds 'a'"):
-        evaluator.run([docs("a")], [["a"]])
 
 
 def test_a_query_id_that_is_a_number_is_no_document_of_haystack():

@@ -250,26 +250,21 @@ def test_a_measure_that_the_user_defined_is_computed_by_its_own_function(install
 
 
 TOPICS = pd.DataFrame([["0", "first"], ["1", "second"]], columns=["qid", "query"])
-QRELS = pd.DataFrame(
-    [(query, doc, grade) for query, docs in GRADED.items() for doc, grade in docs.items()],
-    columns=["qid", "docno", "label"],
-)
 
 
-def ranked_frame(run):
-    rows = [(query, doc, score) for query, docs in run.items() for doc, score in docs.items()]
-    return pd.DataFrame(rows, columns=["qid", "docno", "score"])
+def frame_of(content, number):
+    return pd.DataFrame(tuples_of(lambda *row: row, content), columns=["qid", "docno", number])
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_an_experiment_of_pyterrier_runs_on_our_engine(installed, monkeypatch):
     calls = computed_with(monkeypatch)
     better = {query: {**docs, "d": 9.0} for query, docs in RANKED.items()}
-    systems = [pt.Transformer.from_df(ranked_frame(run)) for run in (RANKED, better)]
-    measures = [P @ 1, P @ 2, AP, nDCG @ 10]
+    systems = [pt.Transformer.from_df(frame_of(run, "score")) for run in (RANKED, better)]
+    measures, qrels = [P @ 1, P @ 2, AP, nDCG @ 10], frame_of(GRADED, "label")
 
     def experiment(**options):
-        return pt.Experiment(systems, TOPICS, QRELS, measures, names=["a", "b"], **options)
+        return pt.Experiment(systems, TOPICS, qrels, measures, names=["a", "b"], **options)
 
     mine = experiment(), experiment(perquery=True), experiment(baseline=0)
     assert calls[0] == ["AP", "P@1", "P@2", "nDCG@10"]

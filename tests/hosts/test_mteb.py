@@ -14,7 +14,7 @@ from beir_eval.adapters import read_mteb_predictions
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parents[1] / "integrations" / "mteb_run.py"
+SCRIPT = Path(__file__).with_name("mteb_run.py")
 
 
 def scores_of(side, *arguments):

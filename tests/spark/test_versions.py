@@ -1,17 +1,11 @@
 """Spark's tests run with the versions that the constraints file names."""
 
-from importlib.metadata import version
-
 import spark_servers
-from pins import deviations, pins_of
+from pins import deviations
 
 spark_servers.skip_without_java()
 
 FILE = "constraints.txt"
-
-
-def test_spark_is_installed_in_the_version_of_the_constraints():
-    assert version("pyspark") == pins_of(FILE)["pyspark"]
 
 
 def test_every_pinned_package_is_installed_in_the_version_of_the_constraints():

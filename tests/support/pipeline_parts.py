@@ -15,6 +15,26 @@ FAILING: set[str] = set()
 DRAWS = random.Random(0)
 
 
+def pipeline_of(**components):
+    """Return a pipeline of components by name, which are not connected."""
+    pipeline = Pipeline()
+    for name, instance in components.items():
+        pipeline.add_component(name, instance)
+    return pipeline
+
+
+@component
+class Answers:
+    """A retriever made of a function from the query to documents."""
+
+    def __init__(self, search):
+        self.search = search
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str):
+        return {"documents": self.search(query)}
+
+
 @component
 class Varying:
     """Moves some of the first documents, at random in each call."""

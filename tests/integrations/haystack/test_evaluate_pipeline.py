@@ -47,6 +47,7 @@ from beir_eval.integrations.retrieval.documents import strictly_decreasing_score
 from capitals import QRELS, QUERIES, TEXTS, make_store, retrieving
 from data_sets import write_dataset
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
+from pipeline_parts import Answers, pipeline_of
 from time_limit import time_limit
 from waiting import wait_until
 
@@ -121,16 +122,9 @@ def test_scores_for_a_ranking_decrease_strictly_also_in_single_precision(given_s
     assert np.isfinite(float32_scores).all()
 
 
-@component
-class Fixed:
-    """Answers the query "0" with the first list of documents, "1" with the second, and so on."""
-
-    def __init__(self, answers):
-        self.answers = answers
-
-    @component.output_types(documents=list[Document])
-    def run(self, query: str):
-        return {"documents": self.answers[int(query)]}
+def answering(answers):
+    """Return a pipeline that answers "0" with the first list of documents, "1" with the second."""
+    return pipeline_of(one=Answers(lambda query: answers[int(query)]))
 
 
 lists_of_documents = st.lists(
@@ -151,7 +145,7 @@ def test_a_pipeline_and_the_component_rank_the_same_documents_alike(answers, col
     grades = {"a": 2, "c": 1, "whole": 1, "elsewhere": 1}
     qrels = {str(number): grades for number in range(len(answers))}
     collapse_field = collapse and f"meta.{collapse}"
-    pipeline = pipeline_of(Fixed(answers))
+    pipeline = answering(answers)
     run = PipelineRetriever(pipeline, collapse=collapse_field)({query: query for query in qrels})
     evaluator = BEIREvaluator(qrels=qrels, collapse=collapse_field)
     component_result = evaluator.run(retrieved_documents=answers, query_ids=list(qrels))["result"]
@@ -164,9 +158,7 @@ def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_lef
     documents = [
         Document(content="x", meta={"name": name}, score=score) for name, score in names_and_scores
     ]
-    retriever = PipelineRetriever(
-        pipeline_of(Fixed([documents])), document_comparison_field="meta.name"
-    )
+    retriever = PipelineRetriever(answering([documents]), document_comparison_field="meta.name")
     run, retrieval = retriever.retrieve({"0": "0"})
     [(_, doc_ids, ranking_scores)] = run.rankings()
     assert (list(doc_ids), ranking_scores.tolist()) == (["a", "b"], [0.9, 0.5])
@@ -174,30 +166,25 @@ def test_a_repeated_document_keeps_its_first_score_and_one_without_a_name_is_lef
 
 
 def test_integer_ids_of_documents_and_queries_mean_their_decimal_strings():
-    retriever = PipelineRetriever(pipeline_of(Fixed([[Document(id=7, content="x")]])))
+    retriever = PipelineRetriever(answering([[Document(id=7, content="x")]]))
     run = retriever({0: "0"})
     assert [(query_id, list(doc_ids)) for query_id, doc_ids, _ in run.rankings()] == [("0", ["7"])]
 
 
 @pytest.mark.parametrize("wrong", [7.5, True, b"a"])
 def test_an_id_of_a_document_that_is_neither_text_nor_an_integer_fails_its_query(wrong):
-    retriever = PipelineRetriever(pipeline_of(Fixed([[Document(id=wrong, content="x")]])))
+    retriever = PipelineRetriever(answering([[Document(id=wrong, content="x")]]))
     with pytest.raises(RetrievalError, match=r"query '0'.*an id must be text or an integer"):
         retriever({"0": "0"})
 
 
-@pytest.mark.parametrize("wrong", [None, 1.5, "", True])
-def test_ids_of_queries_are_checked_before_any_query_is_run(wrong):
+@pytest.mark.parametrize(
+    ("ids", "problem"), [(("q", None), "ids of queries"), ((1, "1"), "must be distinct, but '1'")]
+)
+def test_ids_of_queries_are_checked_before_any_query_is_run(ids, problem):
     pipeline, flaky = flaky_pipeline()
-    with pytest.raises(InputError, match="ids of queries"):
-        PipelineRetriever(pipeline, documents_from="flaky.documents")({"q": "text", wrong: "text"})
-    assert flaky.queries == []
-
-
-def test_queries_whose_ids_are_the_same_as_text_are_refused():
-    pipeline, flaky = flaky_pipeline()
-    with pytest.raises(InputError, match="must be distinct, but '1'"):
-        PipelineRetriever(pipeline, documents_from="flaky.documents")({1: "text", "1": "text"})
+    with pytest.raises(InputError, match=problem):
+        PipelineRetriever(pipeline, documents_from="flaky.documents")(dict.fromkeys(ids, "text"))
     assert flaky.queries == []
 
 
@@ -270,9 +257,9 @@ def test_an_evaluator_in_the_pipeline_gets_the_id_of_the_query(dataset, inputs):
 
 
 def test_a_pipeline_whose_evaluator_needs_ground_truth_is_refused_with_the_remedy(dataset):
-    pipeline = Pipeline()
-    pipeline.add_component("evaluator", DocumentMRREvaluator())
-    pipeline.add_component("retriever", InMemoryBM25Retriever(make_store()))
+    pipeline = pipeline_of(
+        evaluator=DocumentMRREvaluator(), retriever=InMemoryBM25Retriever(make_store())
+    )
     with pytest.raises(SettingError, match="pass a pipeline without its evaluator"):
         evaluate_pipeline(dataset, pipeline)
 
@@ -304,27 +291,21 @@ class NeedsNothing:
         return {"documents": []}
 
 
-def pipeline_of(instance):
-    pipeline = Pipeline()
-    pipeline.add_component("one", instance)
-    return pipeline
-
-
 @pytest.mark.parametrize(
     ("make_pipeline", "settings", "message"),
     [
         (unjoined_retrievers, {}, r"several: retriever\.documents, second\.documents"),
         (retrieving, {"documents_from": "retriever.answers"}, r"it has retriever\.documents"),
         (retrieving, {"inputs": ["retriever.text"]}, "no input 'retriever.text'"),
-        (lambda: pipeline_of(NeedsAVector()), {}, r"needs one\.vector"),
-        (lambda: pipeline_of(NeedsNothing()), {}, r"no input of the pipeline takes a query"),
-        (lambda: pipeline_of(PromptBuilder("{{ query }}")), {}, "none among one.prompt"),
+        (lambda: pipeline_of(one=NeedsAVector()), {}, r"needs one\.vector"),
+        (lambda: pipeline_of(one=NeedsNothing()), {}, r"no input of the pipeline takes a query"),
+        (lambda: pipeline_of(one=PromptBuilder("{{ query }}")), {}, "none among one.prompt"),
         (retrieving, {"concurrency": 0}, "concurrency must be"),
         (retrieving, {"limit": True}, "limit must be"),
         (retrieving, {"on_error": "ignore"}, "on_error="),
         (retrieving, {"collapse": "source"}, "'meta.<key>'"),
         (InMemoryDocumentStore, {}, "a Haystack pipeline or component was expected"),
-        (lambda: pipeline_of(TwoTexts()), {}, r"needs one\.language .*state what takes it"),
+        (lambda: pipeline_of(one=TwoTexts()), {}, r"needs one\.language .*state what takes it"),
         (retrieving, {"inputs": []}, "inputs is empty"),
     ],
 )
@@ -370,7 +351,7 @@ def in_source(source, name):
 
 def test_documents_that_lack_the_collapse_field_are_counted_in_a_warning(tmp_path):
     documents = [in_source("a", "1"), in_source("a", "2"), in_source(None, "b")]
-    retriever = PipelineRetriever(pipeline_of(Fixed([documents])), collapse="meta.source_id")
+    retriever = PipelineRetriever(answering([documents]), collapse="meta.source_id")
     for _ in range(2):  # the second call reads the saved answers
         with pytest.warns(BeirEvalWarning, match="1 of the 3 retrieved documents do not have this"):
             run, retrieval = retriever.retrieve({"0": "0"}, save_run=tmp_path / "run.trec")
@@ -391,14 +372,11 @@ def test_copies_and_documents_without_a_name_are_counted_separately(dataset):
         Document(content="x", meta={"name": name}) for name in ("paris", None, "", "paris")
     ]
 
-    @component
-    class Same:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            return {"documents": documents}
-
     result = evaluate_pipeline(
-        dataset, pipeline_of(Same()), measures="MRR", document_comparison_field="meta.name"
+        dataset,
+        pipeline_of(one=Answers(lambda _: documents)),
+        measures="MRR",
+        document_comparison_field="meta.name",
     )
     assert [note for note in result.notes() if note.endswith("left out")] == [
         "3 further copies of documents that the ranking holds already: left out",
@@ -501,7 +479,7 @@ def test_a_query_that_is_cancelled_by_something_else_is_a_failure(dataset):
     assert list(result.retrieval.failures) == ["q1"]
     assert list(result.retrieval.seconds) == ["q2", "q3"]
     with pytest.raises(RetrievalError, match=r"'q1'.*CancelledError"):
-        evaluate_pipeline(dataset, pipeline_of(Cancelling()), measures="MRR")
+        evaluate_pipeline(dataset, pipeline_of(one=Cancelling()), measures="MRR")
 
 
 def endless_pipeline(started_queries, ended_queries, *, interrupting):
@@ -581,11 +559,9 @@ def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(dataset, tmp_path)
 def test_a_query_routed_past_the_retriever_counts_as_empty(dataset):
     pipeline = Pipeline()
     routes = [
-        {"condition": "{{ 'fjord' in query }}", "output": "{{ query }}", "output_name": "no",
-         "output_type": str},
-        {"condition": "{{ True }}", "output": "{{ query }}", "output_name": "yes",
-         "output_type": str},
-    ]  # fmt: skip
+        {"condition": condition, "output": "{{query}}", "output_name": name, "output_type": str}
+        for name, condition in (("no", "{{'fjord' in query}}"), ("yes", "{{True}}"))
+    ]
     pipeline.add_component("router", ConditionalRouter(routes))
     pipeline.add_component("retriever", InMemoryBM25Retriever(make_store(), top_k=3))
     pipeline.connect("router.yes", "retriever.query")
@@ -609,7 +585,7 @@ def test_the_time_to_load_models_counts_for_no_query(dataset, monkeypatch):
         def run(self, query: str):
             return {"documents": [Document(id="oslo")]}
 
-    result = evaluate_pipeline(dataset, pipeline_of(Loads()), measures="MRR")
+    result = evaluate_pipeline(dataset, pipeline_of(one=Loads()), measures="MRR")
     assert seconds_of_loading
     assert max(result.retrieval.seconds.values()) < 1000
 
@@ -689,17 +665,13 @@ class Unserialisable:
 
 def test_fingerprints_differ_by_settings_also_where_these_cannot_be_serialised():
     def fingerprint(**settings):
-        return PipelineRetriever(pipeline_of(Unserialisable(**settings))).fingerprint
+        return PipelineRetriever(pipeline_of(one=Unserialisable(**settings))).fingerprint
 
     assert fingerprint(size=1) == fingerprint(size=1)
     assert fingerprint(size=1) != fingerprint(size=2)
     assert fingerprint(size=1, where={"a": [1]}) != fingerprint(size=1, where={"a": [2]})
-    first = Pipeline()
-    first.add_component("one", Unserialisable(1))
-    first.add_component("two", InMemoryBM25Retriever(make_store(), top_k=1))
-    second = Pipeline()
-    second.add_component("one", Unserialisable(1))
-    second.add_component("two", InMemoryBM25Retriever(make_store(), top_k=2))
+    first = pipeline_of(one=Unserialisable(1), two=InMemoryBM25Retriever(make_store(), top_k=1))
+    second = pipeline_of(one=Unserialisable(1), two=InMemoryBM25Retriever(make_store(), top_k=2))
     fingerprints = [
         PipelineRetriever(pipeline, documents_from="two.documents").fingerprint
         for pipeline in (first, second)
@@ -741,32 +713,30 @@ def test_two_processes_cannot_use_one_journal_at_once(dataset, tmp_path):
     run_file = tmp_path / "bm25.trec"
     errors = []
 
-    @component
-    class Again:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            with pytest.raises(SettingError, match="another process is at work") as caught:
-                evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
-            errors.append(caught)
-            return {"documents": [Document(id="paris")]}
+    def evaluate_again(_query):
+        with pytest.raises(SettingError, match="another process is at work") as caught:
+            evaluate_pipeline(dataset, retrieving(), measures="MRR", save_run=run_file)
+        errors.append(caught)
+        return [Document(id="paris")]
 
-    evaluate_pipeline(dataset, pipeline_of(Again()), measures="MRR", save_run=run_file)
+    pipeline = pipeline_of(one=Answers(evaluate_again))
+    evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=run_file)
     assert len(errors) == 3
 
 
-def test_a_file_name_without_a_known_format_is_refused_before_the_first_query(dataset, tmp_path):
-    pipeline, flaky = flaky_pipeline()
-    with pytest.raises(SettingError, match="does not say which format"):
-        evaluate_pipeline(dataset, pipeline, measures="MRR", save_run=tmp_path / "run.xyz")
-    assert flaky.queries == []
-
-
-def test_a_saved_run_in_a_folder_that_does_not_exist_is_refused_before_the_first_query(
-    dataset, tmp_path
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("run.xyz", "does not say which format"),
+        ("runs/bm25.trec", "there is no folder .*runs; make it first"),
+    ],
+)
+def test_a_run_that_could_not_be_saved_is_refused_before_the_first_query(
+    dataset, tmp_path, name, problem
 ):
     pipeline, flaky = flaky_pipeline()
-    with pytest.raises(InputError, match=r"there is no folder .*runs; make it first"):
-        evaluate_pipeline(dataset, pipeline, save_run=tmp_path / "runs" / "bm25.trec")
+    with pytest.raises((InputError, SettingError), match=problem):
+        evaluate_pipeline(dataset, pipeline, save_run=tmp_path / name)
     assert flaky.queries == []
     assert not (tmp_path / "runs").exists()
 
@@ -806,7 +776,6 @@ def test_a_run_without_documents_warns_of_an_empty_store_and_is_not_saved(datase
         "{}",
         "[]",
         "nonsense",
-        '{"query_id": "q1", "docs": 7}',
         '{"query_id": [], "query": "", "docs": [], "left_out": 0, "seconds": 1}',
         '{"query_id": "q1", "query": "", "docs": [["a", NaN]], "left_out": 0, "seconds": 1}',
         '{"query_id": "q1", "query": "", "docs": [["", 1]], "left_out": 0, "seconds": 1}',
@@ -881,18 +850,10 @@ def test_documents_are_written_in_batches_through_a_writing_pipeline(dataset):
         return write(documents, **options)
 
     store.write_documents = write_and_record
-    pipeline = Pipeline()
-    pipeline.add_component("writer", DocumentWriter(store))
+    pipeline = pipeline_of(writer=DocumentWriter(store))
     assert index(dataset, pipeline, batch_size=2) == 5
     assert sizes == [2, 2, 1]
     assert {document.id for document in store.filter_documents()} == set(TEXTS)
-
-
-def test_indexing_a_part_and_then_everything_leaves_no_duplicates(dataset):
-    store = InMemoryDocumentStore()
-    assert index(beir_documents(dataset), store, limit=3) == 3
-    assert index(load_dataset(dataset), store) == 5
-    assert store.count_documents() == 5
 
 
 def test_the_error_for_a_failed_write_names_its_batch(dataset):

@@ -23,6 +23,7 @@ from beir_eval.integrations.haystack import (
     index,
 )
 from data_sets import write_dataset
+from pipeline_parts import pipeline_of
 
 TEXTS = {
     f"d{number}": f"{'oven ' * (number % 4 + 1)}{'pump ' * (number % 3)}kettle number {number}"
@@ -166,15 +167,12 @@ def test_with_concurrency_no_seconds_stand_beside_verdicts(folder, store):
 
 
 def test_stages_inside_super_components_are_seen_once(folder, store):
-    inner = Pipeline()
-    inner.add_component("bm25", InMemoryBM25Retriever(store, top_k=10))
-    inner.add_component("cut", Ranker(keep=8))
+    inner = pipeline_of(bm25=InMemoryBM25Retriever(store, top_k=10), cut=Ranker(keep=8))
     inner.connect("bm25.documents", "cut.documents")
-    middle = Pipeline()
-    middle.add_component("search", SuperComponent(inner, output_mapping={"cut.documents": "found"}))
-    outer = Pipeline()
-    outer.add_component("box", SuperComponent(middle, output_mapping={"search.found": "found"}))
-    outer.add_component("ranker", Ranker(keep=3))
+    middle = pipeline_of(search=SuperComponent(inner, output_mapping={"cut.documents": "found"}))
+    outer = pipeline_of(
+        box=SuperComponent(middle, output_mapping={"search.found": "found"}), ranker=Ranker(keep=3)
+    )
     outer.connect("box.found", "ranker.documents")
     seen, retriever = rankings(outer, folder)
     stages = retriever.stages
@@ -246,10 +244,9 @@ class Again:
 
 
 def test_in_a_loop_the_last_turn_counts(folder, store):
-    pipeline = Pipeline()
-    pipeline.add_component("entry", BranchJoiner(str))
-    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=7))
-    pipeline.add_component("again", Again())
+    pipeline = pipeline_of(
+        entry=BranchJoiner(str), search=InMemoryBM25Retriever(store, top_k=7), again=Again()
+    )
     pipeline.connect("entry.value", "search.query")
     pipeline.connect("entry.value", "again.query")
     pipeline.connect("search.documents", "again.documents")
@@ -372,8 +369,7 @@ def test_the_documents_that_an_answer_cites_are_a_stage(folder, store):
 
 
 def test_a_ranker_for_prompts_is_called_so(folder, store):
-    pipeline = Pipeline()
-    pipeline.add_component("search", InMemoryBM25Retriever(store, top_k=6))
+    pipeline = pipeline_of(search=InMemoryBM25Retriever(store, top_k=6))
     pipeline.add_component("prompt order", LostInTheMiddleRanker())
     pipeline.connect("search.documents", "prompt order.documents")
     result = staged(pipeline, folder)
@@ -411,8 +407,7 @@ def test_answers_that_were_saved_without_stages_are_given_again(folder, store, t
 
 
 def test_a_pipeline_of_one_stage_and_an_output_that_is_no_stage_are_refused(folder, store):
-    pipeline = Pipeline()
-    pipeline.add_component("search", InMemoryBM25Retriever(store))
+    pipeline = pipeline_of(search=InMemoryBM25Retriever(store))
     with pytest.raises(InputError, match="one stage that ran, search: evaluate it without stages"):
         staged(pipeline, folder)
 

@@ -6,12 +6,10 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import warnings
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from haystack import Document, Pipeline, component
+from haystack import Document, component
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.components.writers import DocumentWriter
 from haystack.document_stores.in_memory import InMemoryDocumentStore
@@ -22,6 +20,7 @@ from beir_eval.integrations.haystack import PipelineRetriever, evaluate_pipeline
 from beir_eval.integrations.haystack.indexing import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
+from pipeline_parts import Answers, pipeline_of
 
 TEXTS = {
     "paris": "Paris is the capital of France",
@@ -40,9 +39,7 @@ def bm25(folder, **settings):
     """Return a pipeline over a new store that holds the corpus of a folder."""
     store = InMemoryDocumentStore()
     index(folder, store, progress=False)
-    pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(store, **{"top_k": 3} | settings))
-    return pipeline
+    return pipeline_of(retriever=InMemoryBM25Retriever(store, **{"top_k": 3} | settings))
 
 
 def evaluate_saved(pipeline, folder, **settings):
@@ -68,13 +65,10 @@ def test_reused_answers_are_counted_with_their_file_and_their_time_and_three_are
     assert second.values == first.values
 
 
-@contextmanager
-def warnings_of_absent():
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*judged documents? (is|are) not in")
-        yield
+NO_WARNING_OF_ABSENT = pytest.mark.filterwarnings("ignore:(?s).*judged documents? (is|are) not in")
 
 
+@NO_WARNING_OF_ABSENT
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -87,19 +81,17 @@ def test_a_changed_corpus_is_refused_by_name(folder, change, named):
     evaluate_saved(bm25(folder), folder)
     texts = {name: text for name, text in (TEXTS | change).items() if text is not None}
     write_dataset(folder, texts, QUERIES, JUDGED)
-    with (
-        warnings_of_absent(),
-        pytest.raises(SettingError, match=rf"What differs: {named}\. .*fresh=True"),
-    ):
+    with pytest.raises(SettingError, match=rf"What differs: {named}\. .*fresh=True"):
         evaluate_saved(bm25(folder), folder)
 
 
+@NO_WARNING_OF_ABSENT
 def test_a_document_deleted_from_the_store_is_refused(folder):
     pipeline = bm25(folder)
     evaluate_saved(pipeline, folder)
     pipeline.get_component("retriever").document_store.delete_documents(["paris"])
     message = "number of stored documents, 3 then and 2 now"
-    with warnings_of_absent(), pytest.raises(SettingError, match=message):
+    with pytest.raises(SettingError, match=message):
         evaluate_saved(pipeline, folder)
 
 
@@ -121,15 +113,8 @@ def test_fresh_replaces_the_saved_answers_at_the_first_new_one_and_not_before(fo
     journal = folder.parent / "run.trec.progress.jsonl"
     lines = journal.read_bytes()
 
-    @component
-    class Fails:
-        @component.output_types(documents=list[Document])
-        def run(self, query: str):
-            raise ConnectionError("no luck")
-
-    failing = Pipeline()
-    failing.add_component("fails", Fails())
-    with pytest.raises(RuntimeError, match="no luck"):
+    failing = pipeline_of(fails=Answers({}.__getitem__))
+    with pytest.raises(RuntimeError, match="the pipeline failed for query 'q1'"):
         evaluate_saved(failing, folder, fresh=True)
     assert (journal.read_bytes(), (folder.parent / "run.trec").read_bytes()) == (lines, saved)
     result = evaluate_saved(bm25(folder, top_k=1), folder, fresh=True)
@@ -199,9 +184,7 @@ def test_a_pipeline_that_generates_text_may_rank_otherwise_which_is_said(folder)
             return {"documents": documents if next(ranks) % 2 else documents[::-1]}
 
     def generating():
-        pipeline = Pipeline()
-        pipeline.add_component("writer", Writer())
-        pipeline.add_component("turns", Turns())
+        pipeline = pipeline_of(writer=Writer(), turns=Turns())
         pipeline.connect("writer.replies", "turns.replies")
         return pipeline
 
@@ -298,67 +281,21 @@ CHANGES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["own module", "the script around them"])
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_run_after_a_change_of_own_code_is_refused_and_after_any_other_is_not(
     evaluated_project, tmp_path, change
 ):
+    file, old, new, named = CHANGES[change]
     project = shutil.copytree(evaluated_project, tmp_path / "project")
-    named = make_change(project, change)
+    text = (project / file).read_text()
+    assert text.count(old) == 1
+    (project / file).write_text(text.replace(old, new))
     code, output = run_main(project)
     if named is None:
         assert (code, output.splitlines()[-1]) == (0, "3")
     else:
         assert code == 1
-        assert f"the code of {named}" in output
-
-
-def make_change(project, change):
-    """Change a file of the project; return what of the code is another then, None for nothing."""
-    file, old, new, named = CHANGES[change]
-    path = project / file
-    assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
-    return named
-
-
-CODE_OF_SCRIPT = """
-import json, sys
-from unittest import mock
-from beir_eval.core.own_code import code_of
-import beir_eval.integrations.haystack as host
-codes = []
-def record(_, pipeline, *__, **___):
-    codes.append(code_of([component for _, component in pipeline.walk()]).own)
-    raise SystemExit
-for folder in FOLDERS:
-    for name in ("my_parts", "my_parts.ranker", "my_parts.order"):
-        sys.modules.pop(name, None)
-    sys.path[:] = [path for path in sys.path if "code" not in path]
-    source = open(f"{folder}/main.py").read().replace('"code"', repr(f"{folder}/code"))
-    with mock.patch.object(host, "evaluate_pipeline", record):
-        try:
-            exec(compile(source, f"{folder}/main.py", "exec"), sys.modules["__main__"].__dict__)
-        except SystemExit:
-            pass
-print(json.dumps(codes))
-"""
-
-
-@pytest.mark.slow
-def test_a_change_is_seen_in_the_code_that_it_changes_and_in_no_other(evaluated_project, tmp_path):
-    folders, named = [evaluated_project], []
-    for number, change in enumerate(CHANGES):
-        project = shutil.copytree(evaluated_project, tmp_path / f"project{number}")
-        named.append(make_change(project, change))
-        folders.append(project)
-    script = CODE_OF_SCRIPT.replace("FOLDERS", repr(list(map(str, folders))))
-    process = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    first, *others = json.loads(process.stdout.splitlines()[-1])
-    for change, name, code in zip(CHANGES, named, others, strict=True):
-        changed = {key for key in {*first, *code} if first.get(key) != code.get(key)}
-        assert changed == ({name} if name else set()), change
+        assert f"What differs: the code of {named}. " in output
 
 
 def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_path):
@@ -374,85 +311,19 @@ def test_a_store_that_was_written_twice_is_known_by_both_corpora(folder, tmp_pat
         evaluate_saved(bm25(folder), folder)
 
 
-def origin_of(pipeline, **settings):
-    origin = PipelineRetriever(pipeline, **settings).origin
-    return origin.settings["pipeline"], origin.settings["inputs"], origin.own_code
-
-
-class Rewrites:
-    """Makes inputs by its words."""
-
-    def __init__(self, words):
-        self.words = words
-
-    def inputs(self, _query_id, text):
-        return {"retriever": {"query": self.words.get(text, text)}}
-
-
-def with_part(folder, part):
-    pipeline = bm25(folder)
-    pipeline.add_component("part", part)
-    return pipeline
-
-
-@component
-class Holds:
-    """Holds anything in an attribute."""
-
-    def __init__(self, held):
-        self.held = held
-
-    @component.output_types(query=str)
-    def run(self, text: str):
-        return {"query": text}
-
-
-def test_inputs_differ_by_what_their_function_holds(folder):
-    pipeline = bm25(folder)
-    first, same, other = (
-        origin_of(pipeline, inputs=Rewrites({"a": word}).inputs) for word in "xxy"
-    )
-    assert first == same
-    assert first != other
-
-
-def with_top_k(number):
-    pipeline = Pipeline()
-    retriever = InMemoryBM25Retriever(InMemoryDocumentStore(index="inner"), top_k=number)
-    pipeline.add_component("retriever", retriever)
-    return pipeline
-
-
-@pytest.mark.parametrize(
-    "hold",
-    [
-        lambda number: InMemoryBM25Retriever(InMemoryDocumentStore(index="h"), top_k=number),
-        with_top_k,
-    ],
-    ids=["component", "pipeline"],
-)
-def test_pipelines_differ_by_what_their_components_hold(folder, hold):
-    first, same, other = (
-        origin_of(with_part(folder, Holds(hold(number))), inputs="retriever.query")
-        for number in (2, 2, 3)
-    )
-    assert first == same
-    assert first != other
-
-
-def test_the_line_of_a_function_in_its_file_makes_no_difference(folder):
-    functions = []
-    for blank_lines in (0, 5):
+def test_inputs_differ_by_their_code_and_not_by_its_line_in_the_file(folder):
+    origins = []
+    for blank_lines, separator in ((0, " "), (5, " "), (0, "-")):
         namespace = {}
         code = "\n" * blank_lines + (
             "def inputs(query_id, text):\n"
-            "    return {'retriever': {'query': ' '.join(w for w in text.split())}}\n"
+            f"    query = '{separator}'.join(word for word in text.split())\n"
+            "    return {'retriever': {'query': query}}\n"
         )
-        exec(compile(code, f"cell{blank_lines}", "exec"), namespace)  # noqa: S102 - a notebook
-        functions.append(namespace["inputs"])
-    pipeline = bm25(folder)
-    first, second = (origin_of(pipeline, inputs=function) for function in functions)
-    assert first[1] == second[1]
+        exec(compile(code, "cell", "exec"), namespace)  # noqa: S102 - a notebook
+        retriever = PipelineRetriever(bm25(folder), inputs=namespace["inputs"])
+        origins.append(retriever.origin.settings["inputs"])
+    assert origins[0] == origins[1] != origins[2]
 
 
 def test_embeddings_and_the_code_of_an_indexing_pipeline_are_part_of_the_corpus(folder):
@@ -465,9 +336,9 @@ def test_embeddings_and_the_code_of_an_indexing_pipeline_are_part_of_the_corpus(
     hashes = []
     for factor in (1, 1, 2):
         store = InMemoryDocumentStore()
-        indexing = Pipeline()
-        indexing.add_component("cleaner", Cleans(lambda text, factor=factor: text * factor))
-        indexing.add_component("writer", DocumentWriter(store))
+        indexing = pipeline_of(
+            cleaner=Cleans(lambda text, factor=factor: text * factor), writer=DocumentWriter(store)
+        )
         indexing.connect("cleaner", "writer")
         index(folder, indexing, progress=False)
         hashes.append(written_hash([store]))

@@ -1,16 +1,18 @@
 """A dense pipeline over a real vector database that keeps its data on disk."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 import pytrec_eval
-from haystack import Document, Pipeline, component
+from haystack import Document, component
 from haystack.components.writers import DocumentWriter
 from haystack.utils import Secret
 
 from beir_eval import load_dataset
 from beir_eval.integrations.haystack import evaluate_pipeline, index
+from pipeline_parts import pipeline_of
 
 pytestmark = [
     pytest.mark.integration,
@@ -49,12 +51,7 @@ class EmbedDocuments:
         )
         return {
             "documents": [
-                Document(
-                    id=document.id,
-                    content=document.content,
-                    meta=document.meta,
-                    embedding=vector.tolist(),
-                )
+                replace(document, embedding=vector.tolist())
                 for document, vector in zip(documents, vectors, strict=True)
             ]
         }
@@ -81,16 +78,13 @@ def store_at(address):
 
 
 def indexing(model, store):
-    pipeline = Pipeline()
-    pipeline.add_component("embedder", EmbedDocuments(model))
-    pipeline.add_component("writer", DocumentWriter(store))
+    pipeline = pipeline_of(embedder=EmbedDocuments(model), writer=DocumentWriter(store))
     pipeline.connect("embedder", "writer")
     return pipeline
 
 
 def searching(model, store):
-    pipeline = Pipeline()
-    pipeline.add_component("embedder", EmbedText(model))
+    pipeline = pipeline_of(embedder=EmbedText(model))
     retriever = retrievers.PgvectorEmbeddingRetriever(document_store=store, top_k=20)
     pipeline.add_component("retriever", retriever)
     pipeline.connect("embedder.embedding", "retriever.query_embedding")

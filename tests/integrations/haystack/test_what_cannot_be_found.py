@@ -9,9 +9,7 @@ import haystack
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
-from haystack.components.preprocessors import (
-    DocumentCleaner,
-)
+from haystack.components.preprocessors import DocumentCleaner
 from haystack.components.retrievers import MultiQueryEmbeddingRetriever, MultiQueryTextRetriever
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
@@ -32,7 +30,7 @@ from beir_eval.integrations.haystack import (
 )
 from capitals import retrieving
 from data_sets import write_dataset
-from pipeline_parts import words
+from pipeline_parts import Answers, pipeline_of, words
 
 TEXTS = {
     "oven": "clean  the oven with the pyrolytic cycle at 500 degrees",
@@ -93,9 +91,7 @@ class LetterDocuments:
 
 
 def dense(store):
-    pipeline = Pipeline()
-    pipeline.add_component("embedder", Letters())
-    pipeline.add_component("dense", InMemoryEmbeddingRetriever(store, top_k=5))
+    pipeline = pipeline_of(embedder=Letters(), dense=InMemoryEmbeddingRetriever(store, top_k=5))
     pipeline.connect("embedder.embedding", "dense.query_embedding")
     return pipeline
 
@@ -125,8 +121,7 @@ def test_searching_by_embedding_without_embeddings_is_an_error_before_any_query(
 
 
 def test_a_retriever_inside_a_super_component_is_found_too(folder, store):
-    outer = Pipeline()
-    outer.add_component("inner", SuperComponent(pipeline=dense(store)))
+    outer = pipeline_of(inner=SuperComponent(pipeline=dense(store)))
     with pytest.raises(SettingError, match="inner/dense searches by embedding"):
         evaluate_pipeline(folder, outer, progress=False)
 
@@ -215,9 +210,7 @@ class Searches:
 
 
 def remote(documents, **settings):
-    pipeline = Pipeline()
-    pipeline.add_component("search", Searches(Remote(documents, **settings)))
-    return pipeline
+    return pipeline_of(search=Searches(Remote(documents, **settings)))
 
 
 def documents_of(names, **meta):
@@ -274,18 +267,16 @@ def test_an_empty_store_is_named_and_the_gate_is_not_decidable(folder):
 # Components that return nothing
 
 
-@component
-class Nothing:
-    @component.output_types(documents=list[Document])
-    def run(self, query: str):
-        return {"documents": []}
+def nothing():
+    return Answers(lambda _: [])
 
 
 def joined_with_nothing(store, inner=None):
-    pipeline = Pipeline()
-    pipeline.add_component("bm25", InMemoryBM25Retriever(store, top_k=5))
-    pipeline.add_component("web", inner or Nothing())
-    pipeline.add_component("joiner", DocumentJoiner(top_k=5))
+    pipeline = pipeline_of(
+        bm25=InMemoryBM25Retriever(store, top_k=5),
+        web=inner or nothing(),
+        joiner=DocumentJoiner(top_k=5),
+    )
     pipeline.connect("bm25", "joiner")
     pipeline.connect("web.documents", "joiner")
     return pipeline
@@ -302,8 +293,7 @@ def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_g
 
 
 def test_a_component_inside_a_super_component_is_named_by_its_path(folder, store):
-    inner = Pipeline()
-    inner.add_component("search", Nothing())
+    inner = pipeline_of(search=nothing())
     result = evaluate_quietly(joined_with_nothing(store, SuperComponent(pipeline=inner)), folder)
     assert result.warnings() == ["web/search.documents returned no document for any of 4 queries"]
 
@@ -358,12 +348,11 @@ def test_a_limit_beyond_the_corpus_writes_everything_and_says_nothing(folder):
 @pytest.mark.parametrize(
     "make_parts",
     [
-        lambda: [words(4)],
         lambda: [DocumentCleaner(), words(4)],
         lambda: [words(6), words(2)],
         lambda: [DocumentCleaner(), words(6), DocumentCleaner(), words(2)],
     ],
-    ids=["splitter", "cleaner, splitter", "splitter twice", "cleaner, splitter, twice"],
+    ids=["cleaner, splitter", "splitter twice", "cleaner, splitter, twice"],
 )
 def test_chunks_count_as_the_documents_that_index_wrote(folder, make_parts):
     store = InMemoryDocumentStore()
@@ -458,9 +447,7 @@ class Expand:
 
 
 def expanded(retriever):
-    pipeline = Pipeline()
-    pipeline.add_component("expand", Expand())
-    pipeline.add_component("search", retriever)
+    pipeline = pipeline_of(expand=Expand(), search=retriever)
     pipeline.connect("expand.queries", "search.queries")
     return pipeline
 
@@ -526,6 +513,7 @@ def test_a_part_of_documents_is_said_too_and_not_after_all_were_written(folder, 
     warned = evaluate_quietly(retrieving(part), folder).warnings()
     assert any("the store has the first 3 of more documents" in text for text in warned)
     index(folder, indexing(part), progress=False)
+    assert part.count_documents() == len(TEXTS)
     assert evaluate_quietly(retrieving(part), folder).warnings() == []
 
 
@@ -557,10 +545,9 @@ def test_a_loop_whose_last_turn_finds_nothing_is_not_silent(folder, store):
                 return {"again": "nothinghere"}
             return {"documents": self.kept}
 
-    pipeline = Pipeline()
-    pipeline.add_component("query", BranchJoiner(str))
-    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=3))
-    pipeline.add_component("again", Again())
+    pipeline = pipeline_of(
+        query=BranchJoiner(str), retriever=InMemoryBM25Retriever(store, top_k=3), again=Again()
+    )
     pipeline.connect("query.value", "retriever.query")
     pipeline.connect("retriever.documents", "again.documents")
     pipeline.connect("again.again", "query.value")

@@ -147,14 +147,8 @@ def flaky(failing, times):
 
 @pytest.mark.parametrize(
     "make",
-    [
-        lambda depth: Searcher(depth).search,
-        Searcher,
-        lambda depth: functools.partial(lambda depth, text: IDS[text][:depth], depth),
-        lambda depth: lambda text: IDS[text][:depth],
-        lambda depth: lambda text, depth=depth: IDS[text][:depth],
-    ],
-    ids=["method", "object", "partial", "closure", "default"],
+    [lambda depth: Searcher(depth).search, lambda depth: lambda text: IDS[text][:depth]],
+    ids=["method", "closure"],
 )
 def test_answers_of_other_settings_are_refused_and_those_of_equal_ones_reused(make, tmp_path):
     settings = {"measures": "MRR", "save_run": tmp_path / "run.trec"}
@@ -214,10 +208,8 @@ def test_it_works_in_a_running_event_loop():
     [
         ("d1", r"must be a list of ids, \(id, score\) pairs or documents, best first, not 'd1'"),
         ({"d1": 2.0}, "must be a list of ids"),
-        (None, "must be a list of ids"),
         ([1.5], "item 1 of the answer to query 'q01': an id must be text or an integer"),
         (["a", ""], "item 2 of the answer to query 'q01': an id is empty"),
-        ([SimpleNamespace(name="a")], "item 1 .*an id must be text or an integer"),
         ([("a", 1.0), ("b", 2.0), ("c", 1.5)], "pairs .*are not sorted by their scores"),
         ([("a", 1.0), ("b", float("nan"))], "pairs .*are not sorted by their scores"),
     ],

@@ -43,13 +43,14 @@ def test_an_answer_counts_only_after_it_is_on_the_disk(tmp_path, monkeypatch):
     assert second == (["q1"], 3)
 
 
+def write_half(file, data):
+    """Fail as on a full disk."""
+    file.write(data[: len(data) // 2])
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_an_answer_that_cannot_be_written_leaves_the_answers_before_it(tmp_path, monkeypatch):
     run_file = tmp_path / "run.trec"
-
-    def write_half(file, data):
-        file.write(data[: len(data) // 2])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     with Journal(run_file, ORIGIN) as journal:
         journal.add("q1", "who?", answer("a"))
         with monkeypatch.context() as patch:
@@ -63,10 +64,6 @@ def test_an_answer_that_cannot_be_written_leaves_the_answers_before_it(tmp_path,
 
 
 def test_a_first_answer_that_cannot_be_written_leaves_no_file(tmp_path, monkeypatch):
-    def write_half(file, data):
-        file.write(data[:5])
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     monkeypatch.setattr(journal_module, "write_all", write_half)
     with Journal(tmp_path / "run.trec", ORIGIN) as journal, pytest.raises(OSError, match="space"):
         journal.add("q1", "who?", answer("a"))

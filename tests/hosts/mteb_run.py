@@ -1,6 +1,6 @@
 """Evaluate a local data set with MTEB, print scores: ``mteb_run.py ours|theirs [predictions]``.
 
-Run in its own process by ``test_pytrec_eval``: with "ours" the C extension is absent.
+Run in its own process by ``test_mteb``: with "ours" the C extension is absent.
 """
 
 import json
