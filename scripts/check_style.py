@@ -180,9 +180,9 @@ def foreign_lazy_exports(project: Project) -> Iterator[Problem]:
                 and isinstance(call, ast.Call)
                 and ast.unparse(call.func) == "lazy_exports"
             ):
-                for name, origin in ast.literal_eval(call.args[1]).items():
+                for origin, names in ast.literal_eval(call.args[1]).items():
                     if not origin.startswith(f"{package}."):
-                        text = f"{name} is exported from {origin}, a module of another package"
+                        text = f"{names} exported from {origin}, a module of another package"
                         yield Problem(path, call.lineno, text)
 
 

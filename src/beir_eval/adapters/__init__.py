@@ -34,9 +34,7 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "VoteJudgements": "beir_eval.adapters.votes",
-        "qrels_from_votes": "beir_eval.adapters.votes",
-        "rank_eval_request": "beir_eval.adapters.search_responses",
-        "run_from_responses": "beir_eval.adapters.search_responses",
+        "beir_eval.adapters.search_responses": "rank_eval_request run_from_responses",
+        "beir_eval.adapters.votes": "qrels_from_votes VoteJudgements",
     },
 )

@@ -66,20 +66,15 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "Comparison": "beir_eval.comparison.result",
-        "ComparisonSettings": "beir_eval.comparison.records",
-        "Difference": "beir_eval.comparison.records",
-        "DocumentToJudge": "beir_eval.comparison.records",
-        "GateCheck": "beir_eval.comparison.records",
-        "Likeness": "beir_eval.comparison.likeness",
-        "TieRange": "beir_eval.comparison.records",
-        "QueryDifference": "beir_eval.comparison.records",
-        "SystemCoverage": "beir_eval.comparison.coverage",
-        "SystemMean": "beir_eval.comparison.records",
-        "assert_no_regression": "beir_eval.comparison.gate",
-        "check_gate": "beir_eval.comparison.gate",
-        "compare": "beir_eval.comparison.compare",
-        "compare_runs": "beir_eval.comparison.compare",
-        "to_junit": "beir_eval.comparison.gate_output",
+        "beir_eval.comparison.compare": "compare compare_runs",
+        "beir_eval.comparison.coverage": "SystemCoverage",
+        "beir_eval.comparison.gate": "assert_no_regression check_gate",
+        "beir_eval.comparison.gate_output": "to_junit",
+        "beir_eval.comparison.likeness": "Likeness",
+        "beir_eval.comparison.records": (
+            "ComparisonSettings Difference DocumentToJudge GateCheck QueryDifference SystemMean "
+            "TieRange"
+        ),
+        "beir_eval.comparison.result": "Comparison",
     },
 )

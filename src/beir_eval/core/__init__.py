@@ -27,11 +27,9 @@ __all__ = ["EvaluationSettings", "Qrels", "RelevanceMatrix", "Run", "RunSummary"
 lazy_exports(
     __name__,
     {
-        "EvaluationSettings": "beir_eval.core.ranking",
-        "Qrels": "beir_eval.core.qrels",
-        "RelevanceMatrix": "beir_eval.core.relevance_matrix",
-        "Run": "beir_eval.core.run",
-        "RunSummary": "beir_eval.core.relevance_matrix",
-        "relate": "beir_eval.core.relevance_matrix",
+        "beir_eval.core.qrels": "Qrels",
+        "beir_eval.core.ranking": "EvaluationSettings",
+        "beir_eval.core.relevance_matrix": "relate RelevanceMatrix RunSummary",
+        "beir_eval.core.run": "Run",
     },
 )

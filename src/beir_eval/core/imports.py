@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 
 def import_name(origin: str) -> Any:
@@ -25,9 +25,9 @@ def import_name(origin: str) -> Any:
 
 def lazy_exports(
     package: str,
-    origins: Mapping[str, str],
+    names: Mapping[str, str],
     extra: tuple[str, str, str] | None = None,
-    packages: Sequence[str] = (),
+    packages: str = "",
 ) -> None:
     """Let a package export names whose modules are imported when the name is first used.
 
@@ -36,13 +36,15 @@ def lazy_exports(
 
     Args:
         package: the ``__name__`` of the package.
-        origins: {exported name: the module that defines it}.
+        names: {module: the names that are exported from it, separated by blanks}; of a name that
+            is listed twice the last one counts.
         extra: the arguments of MissingExtraError, if the modules need an extra.
-        packages: modules and packages inside ``package`` that are attributes of it without an
-            import of their own.
+        packages: modules and packages inside ``package``, separated by blanks, that are attributes
+            of it without an import of their own.
     """
     module = sys.modules[package]
-    module.__dict__["_lazy_exports"] = (origins, extra, packages)
+    origins = {name: origin for origin, listed in names.items() for name in listed.split()}
+    module.__dict__["_lazy_exports"] = (origins, extra, packages.split())
     module.__class__ = _LazyPackage
 
 

@@ -32,13 +32,9 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "Corpus": "beir_eval.datasets.corpus",
-        "Dataset": "beir_eval.datasets.dataset",
-        "DatasetInfo": "beir_eval.datasets.catalogue",
-        "download_dataset": "beir_eval.datasets.download",
-        "info_of": "beir_eval.datasets.catalogue",
-        "load_dataset": "beir_eval.datasets.dataset",
-        "load_datasets": "beir_eval.datasets.dataset",
-        "load_from_hub": "beir_eval.datasets.dataset",
+        "beir_eval.datasets.catalogue": "DatasetInfo info_of",
+        "beir_eval.datasets.corpus": "Corpus",
+        "beir_eval.datasets.dataset": "Dataset load_dataset load_datasets load_from_hub",
+        "beir_eval.datasets.download": "download_dataset",
     },
 )

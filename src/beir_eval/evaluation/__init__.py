@@ -67,11 +67,9 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "answer_scores": "beir_eval.evaluation.answers",
-        "read_gold_answers": "beir_eval.evaluation.answers",
-        "answers_to_relevance": "beir_eval.evaluation.answers",
-        "evaluate_answers": "beir_eval.evaluation.answers",
-        "normalize_answer": "beir_eval.evaluation.answers",
-        "token_f1": "beir_eval.evaluation.answers",
+        "beir_eval.evaluation.answers": (
+            "answer_scores answers_to_relevance evaluate_answers normalize_answer "
+            "read_gold_answers token_f1"
+        ),
     },
 )

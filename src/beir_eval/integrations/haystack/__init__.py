@@ -42,12 +42,12 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "PipelineRetriever": "beir_eval.integrations.haystack.retriever",
-        "beir_documents": "beir_eval.integrations.haystack.indexing",
-        "evaluate_pipeline": "beir_eval.integrations.haystack.evaluate_pipeline",
-        "evaluate_pipeline_stages": "beir_eval.integrations.haystack.evaluate_pipeline_stages",
-        "index": "beir_eval.integrations.haystack.indexing",
-        "to_evaluation_run_result": "beir_eval.integrations.haystack.evaluate_pipeline",
+        "beir_eval.integrations.haystack.evaluate_pipeline": (
+            "evaluate_pipeline to_evaluation_run_result"
+        ),
+        "beir_eval.integrations.haystack.evaluate_pipeline_stages": "evaluate_pipeline_stages",
+        "beir_eval.integrations.haystack.indexing": "beir_documents index",
+        "beir_eval.integrations.haystack.retriever": "PipelineRetriever",
     },
     extra=("haystack-ai", "haystack", "evaluating a pipeline"),
 )

@@ -18,5 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["evaluate_retriever"]
 
 lazy_exports(
-    __name__, {"evaluate_retriever": "beir_eval.integrations.retrieval.evaluate_retriever"}
+    __name__,
+    {
+        "beir_eval.integrations.retrieval.evaluate_retriever": "evaluate_retriever",
+    },
 )

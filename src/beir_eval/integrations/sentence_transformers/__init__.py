@@ -34,13 +34,10 @@ __all__ = [
 lazy_exports(
     __name__,
     {
-        "InformationRetrievalEvaluator": "beir_eval.integrations.sentence_transformers.retrieval",
-        "MultiVectorInformationRetrievalEvaluator": (
-            "beir_eval.integrations.sentence_transformers.retrieval"
-        ),
-        "NanoBEIREvaluator": "beir_eval.integrations.sentence_transformers.nano_beir",
-        "SparseInformationRetrievalEvaluator": (
-            "beir_eval.integrations.sentence_transformers.retrieval"
+        "beir_eval.integrations.sentence_transformers.nano_beir": "NanoBEIREvaluator",
+        "beir_eval.integrations.sentence_transformers.retrieval": (
+            "InformationRetrievalEvaluator MultiVectorInformationRetrievalEvaluator "
+            "SparseInformationRetrievalEvaluator"
         ),
     },
     extra=(

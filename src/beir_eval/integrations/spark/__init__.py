@@ -25,8 +25,6 @@ __all__ = ["check", "evaluate", "summarise"]
 lazy_exports(
     __name__,
     {
-        "check": "beir_eval.integrations.spark.evaluate",
-        "evaluate": "beir_eval.integrations.spark.evaluate",
-        "summarise": "beir_eval.integrations.spark.evaluate",
+        "beir_eval.integrations.spark.evaluate": "check evaluate summarise",
     },
 )
