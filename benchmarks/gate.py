@@ -16,9 +16,11 @@ import numpy as np
 from power import ALPHA, DRAWS, POWER, Population, populations
 from real_differences import real_scores
 
-from beir_eval.significance.multiple_comparisons import max_t
+from beir_eval.significance.multiple_comparisons import max_t_p
 from beir_eval.significance.power import estimate_power
+from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.sign_flip import sign_flip_many
+from beir_eval.significance.sign_vectors import SignVectors, position_keys
 
 SAMPLES, CLAIMS, TRUE_SAMPLES = 2_000, 200, 2_000
 SIZES = (10, 25, 50, 100)
@@ -99,8 +101,10 @@ def print_several_candidates(samples: int) -> None:
             candidates[0] -= LOSS
             alone = sign_flip_many(candidates[:1], alternative="less", draws=DRAWS, rng=1)
             caught.append(bool(alone.p[0] <= ALPHA))
-            corrected = max_t(candidates, draws=DRAWS, rng=1)
-            verdicts.append(bool(corrected.p[0] <= ALPHA and candidates[0].mean() < 0))
+            family = Family(candidates, position_keys(QUERIES), np.arange(count))
+            signs = SignVectors.choose(QUERIES, DRAWS, 1)
+            [flipped] = randomise([family], signs, largest="family")
+            verdicts.append(bool(max_t_p(flipped)[0] <= ALPHA and candidates[0].mean() < 0))
         rates = (np.mean(rates) for rates in (caught, verdicts, false_alarms))
         print(f"| {count} | {' | '.join(f'{rate:.3f}' for rate in rates)} |", flush=True)
 

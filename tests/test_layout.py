@@ -197,12 +197,12 @@ def test_tests_and_intervals_load_neither_statistics_nor_optimisation_of_scipy()
     code = """
 import numpy as np
 from beir_eval.significance import crossed_tests, paired_t
-from beir_eval.significance.equivalence import detectable_equality, equivalence, non_inferiority
+from beir_eval.significance.equivalence import detectable_equality, margin_tests, non_inferiority
 from beir_eval.significance.repeats import crossed_power, noise_that_undoes
 first, second = np.random.default_rng(0).random((2, 3, 20))
 differences = (first - second).mean(axis=0)
 paired_t(differences)
-equivalence(differences, delta=0.1)
+margin_tests([differences], delta=0.1)
 non_inferiority(differences, delta=0.1)
 detectable_equality(0.1, 50)
 tests = crossed_tests([first, second], [(0, 1)])

@@ -23,9 +23,9 @@ from beir_eval.errors import (
 )
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
-from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.stratified import balanced, stratified_bootstrap
+from families import max_t, max_t_of_pairs
 from made_results import MEASURE, made
 
 SIZES = {"one": 12, "two": 30, "three": 7, "four": 20, "five": 9}
@@ -163,7 +163,7 @@ def test_several_pairs_are_corrected_by_max_t():
         expected, abs=0.04
     )
     pairs = compare_benchmark(results_of(scores), draws=5_000)
-    expected = max_t_pairs(rows, draws=5_000).p
+    expected = max_t_of_pairs(rows, draws=5_000)
     assert pairs.difference("s2", "s0").p_corrected == pytest.approx(expected[2, 0], abs=0.04)
 
 

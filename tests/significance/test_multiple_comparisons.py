@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import correct
-from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
-from beir_eval.significance.sign_flip import sign_flip_pairs
+from families import max_t, max_t_of_pairs, p_of_pairs
 from paired_scores import reciprocals, some_scores, tenths
 
 
@@ -43,7 +42,6 @@ def test_max_t_is_the_larger_of_two_enumerated_references(seed):
         for largest in (flipped, flipped_centred)
     ]
     assert result.p == pytest.approx(np.max(shares, axis=0), rel=1e-12)
-    assert np.abs(result.statistics) == pytest.approx(observed, rel=1e-12)
 
 
 @settings(max_examples=settings.default.max_examples // 2)
@@ -52,28 +50,26 @@ def test_max_t_of_all_pairs_is_max_t_of_their_differences(scores):
     systems = np.array(scores).T
     pairs = list(itertools.combinations(range(4), 2))
     expected = max_t([systems[first] - systems[second] for first, second in pairs])
-    result = max_t_pairs(systems)
-    assert [result.p[pair] for pair in pairs] == expected.p.tolist()
-    assert (result.p == result.p.T).all()
-    assert (np.diag(result.p) == 1).all()
+    result = max_t_of_pairs(systems)
+    assert [result[pair] for pair in pairs] == expected.p.tolist()
 
 
 def test_two_systems_have_the_p_of_their_pair():
     scores = some_scores(4, 2, 30)
     expected = sign_flip(scores[1], scores[0]).p
-    assert max_t_pairs(scores, draws=100_000).p[0, 1] == pytest.approx(expected, abs=0.01)
+    assert max_t_of_pairs(scores, draws=100_000)[0, 1] == pytest.approx(expected, abs=0.01)
 
 
 def test_noise_in_the_last_bits_of_a_pair_does_not_change_the_other_pairs():
     scores = some_scores(5, 3, 40)
     copy = scores[0] * (1 + 1e-15)
-    with_copy = max_t_pairs([*scores, copy], draws=500).p
+    with_copy = max_t_of_pairs([*scores, copy], draws=500)
     assert with_copy[0, 3] == 1
-    assert with_copy[:3, :3] == pytest.approx(max_t_pairs(scores, draws=500).p, abs=0.05)
+    assert with_copy[:3, :3] == pytest.approx(max_t_of_pairs(scores, draws=500), abs=0.05)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("test_pairs", [max_t_pairs, sign_flip_pairs])
+@pytest.mark.parametrize("test_pairs", [max_t_of_pairs, p_of_pairs])
 def test_a_thousand_systems_are_compared_without_an_array_of_all_differences(test_pairs):
     scores = some_scores(6, 1000, 50)
     tracemalloc.start()
@@ -82,13 +78,12 @@ def test_a_thousand_systems_are_compared_without_an_array_of_all_differences(tes
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert result.p.shape == (1000, 1000)
-    assert (result.p > 0).all()
+    assert (result > 0).all()
     # The differences of all pairs by query would take 50 floats per pair, and half without
     # mirrored pairs.
     assert peak_bytes < 12 * 1000**2 * 8
-    if test_pairs is sign_flip_pairs:
-        assert result.p[3, 998] == sign_flip(scores[3], scores[998], draws=40).p
+    if test_pairs is p_of_pairs:
+        assert result[3, 998] == sign_flip(scores[3], scores[998], draws=40).p
 
 
 SIMULATIONS, SYSTEMS, QUERIES, ALPHA = 200, 5, 25, 0.05
@@ -106,12 +101,12 @@ def simulated(effect, seed):
 
 def p_of_all(scores, seed):
     """Return the p-values of all pairs for each method."""
-    raw = sign_flip_pairs(scores, draws=999, rng=seed).p
+    raw = p_of_pairs(scores, draws=999, rng=seed)
     upper = np.triu_indices(SYSTEMS, 1)
     corrected = np.ones_like(raw)
     corrected[upper] = correct(raw[upper], "bonferroni")
     return {
-        "max-T": max_t_pairs(scores, draws=999, rng=seed).p[upper],
+        "max-T": max_t_of_pairs(scores, draws=999, rng=seed)[upper],
         "Bonferroni": corrected[upper],
     }
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from beir_eval.significance import sign_flip, sign_vectors
-from beir_eval.significance.multiple_comparisons import max_t
-from beir_eval.significance.sign_flip import sign_flip_interval
 from beir_eval.significance.sign_vectors import SignVectors, position_keys, subset_sums
+from families import interval_of, max_t
 
 #: More queries than have their sums from matrix products.
 MANY = sign_vectors._MOST_IN_BLOCKS + 5
@@ -59,18 +58,16 @@ def test_draws_in_parts_change_no_bit_of_a_test(monkeypatch):
     results = []
     for numbers in (2**21, 1):
         monkeypatch.setattr(sign_vectors, "_NUMBERS", numbers)
-        results.append(
-            (sign_flip(differences, draws=9000), sign_flip_interval(differences, draws=9000))
-        )
+        results.append((sign_flip(differences, draws=9000), interval_of(differences, draws=9000)))
     assert results[0] == results[1]
 
 
 def test_very_many_queries_have_the_p_and_but_for_rounding_the_interval_of_products(monkeypatch):
     rng = np.random.default_rng(2)
     rows = np.round(rng.normal(0.002, 0.3, (3, 20_000)), 1)
-    by_products = max_t(rows, draws=2000), sign_flip_interval(rows[0], draws=2000)
+    by_products = max_t(rows, draws=2000), interval_of(rows[0], draws=2000)
     monkeypatch.setattr(sign_vectors, "_MOST_IN_BLOCKS", 100)
-    by_tables = max_t(rows, draws=2000), sign_flip_interval(rows[0], draws=2000)
+    by_tables = max_t(rows, draws=2000), interval_of(rows[0], draws=2000)
     assert by_tables[0].p.tolist() == by_products[0].p.tolist()
     for end in ("low", "high"):
         expected = getattr(by_products[1], end)

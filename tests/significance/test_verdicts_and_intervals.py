@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from beir_eval.significance import multiple_comparisons
 from beir_eval.significance.corrections import CORRECTIONS, CorrectedTests, corrected_tests
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
-from beir_eval.significance.sign_flip import all_pairs_family, sign_flip, sign_flip_interval
+from beir_eval.significance.sign_flip import sign_flip
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
+from families import all_pairs_family, interval_of, max_t
 
 ALPHA = 0.05
 
@@ -85,7 +85,7 @@ def test_the_interval_excludes_0_exactly_if_p_is_at_most_the_level(kind):
         scores = awkward_scores(seed)
         differences = scores[1] - scores[0]
         for confidence in (0.8, 0.95, 0.99):
-            interval = sign_flip_interval(differences, confidence=confidence, draws=500, rng=seed)
+            interval = interval_of(differences, confidence=confidence, draws=500, rng=seed)
             p = sign_flip(differences, draws=500, rng=seed).p
             is_significant = p <= (1 - confidence) * (1 + 1e-9)
             assert (interval.low > 0 or interval.high < 0) == is_significant
@@ -95,7 +95,7 @@ def test_the_interval_of_few_queries_is_that_of_all_shifted_tests():
     rng = np.random.default_rng(3)
     for num_queries in (6, 8, 10):
         differences = rng.normal(0.1, 0.3, num_queries)
-        interval = sign_flip_interval(differences)
+        interval = interval_of(differences)
         inside = sign_flip(differences - (interval.low + 1e-9)).p
         outside = sign_flip(differences - (interval.low - 1e-9)).p
         assert outside <= ALPHA < inside
@@ -107,18 +107,18 @@ def test_the_interval_of_few_queries_is_that_of_all_shifted_tests():
 def test_queries_that_tie_keep_the_interval_narrow_without_entering_the_product():
     rng = np.random.default_rng(4)
     differences = np.concatenate([rng.normal(0.3, 0.2, 25), np.zeros(75)])
-    with_zeros = sign_flip_interval(differences, rng=1)
+    with_zeros = interval_of(differences, rng=1)
     # The same with numbers that are not exactly 0 but change nothing.
     nearly_0 = np.where(differences == 0, 1e-9, differences)
-    every_query = sign_flip_interval(nearly_0, rng=2)
+    every_query = interval_of(nearly_0, rng=2)
     assert with_zeros.low == pytest.approx(every_query.low, abs=0.003)
     assert with_zeros.high == pytest.approx(every_query.high, abs=0.003)
 
 
 def test_intervals_are_unbounded_where_no_outcome_is_significant():
-    interval = sign_flip_interval([0.1, 0.2, 0.3, 0.4, 0.5])
+    interval = interval_of([0.1, 0.2, 0.3, 0.4, 0.5])
     assert (interval.low, interval.high) == (-np.inf, np.inf)
-    tests = multiple_comparisons.max_t([[0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.1, 0.0, 0.2, 0.2]])
+    tests = max_t([[0.1, 0.2, 0.3, 0.4, 0.5], [0.3, 0.1, 0.0, 0.2, 0.2]])
     assert np.isinf(tests.low).all()
     assert np.isinf(tests.high).all()
 

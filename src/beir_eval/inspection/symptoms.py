@@ -214,20 +214,22 @@ def _may_be_grades(look: RankingSample, qrels: Qrels) -> bool:
 
 
 def _relevant_late(matrix: RelevanceMatrix) -> bool:
-    """Return whether relevant documents are mostly in the second half of their rankings."""
+    """Return whether relevant documents are, in the mean of the queries, in the second half."""
     relevant = matrix.relevant()
-    if len(relevant.row) < LEAST_QUERIES:
+    relative = (relevant.rank - 0.5) / matrix.num_retrieved[relevant.row]
+    counts = matrix.count(relevant.row)
+    sums = np.bincount(relevant.row, relative, matrix.num_queries)
+    num_known = int(np.count_nonzero(counts))
+    if num_known < LEAST_QUERIES:
         return False
-    return bool(((relevant.rank - 0.5) / matrix.num_retrieved[relevant.row]).mean() > MOST_RANKINGS)
+    return float((sums / np.maximum(counts, 1)).sum()) > MOST_RANKINGS * num_known
 
 
 def _some_rise(look: RankingSample) -> bool:
-    """Return whether a tenth of the rankings begins with scores that never fall."""
+    """Return whether a ranking of three documents or more begins with scores that never fall."""
     assert look.scores is not None  # noqa: S101 - see symptoms_of
     lengths = np.diff(look.starts)
     row = np.repeat(np.arange(len(lengths)), lengths)
     is_fall = (look.scores[1:] < look.scores[:-1]) & (row[1:] == row[:-1])
     num_falls = np.bincount(row[1:][is_fall], minlength=len(lengths))
-    is_long = lengths > 1
-    num_rising = int(np.count_nonzero(is_long & (num_falls == 0)))
-    return num_rising >= max(1, LEAST_SHARE * np.count_nonzero(is_long))
+    return bool((num_falls[lengths >= LEAST_RANKINGS] == 0).any())

@@ -4,12 +4,10 @@ The functions take arrays of scores by query and return numbers, arrays or froze
 know no query ids: the scores of all systems must be in the same order of queries. A difference is
 always first − second. No test returns a p-value of 0. The default is ``rng=0``, so two calls agree.
 
-- One pair of systems: ``sign_flip`` and, in its module, the interval that belongs to it,
-  ``sign_flip_interval``; or ``paired_t``. The effect size is ``paired_tests.standardised_effect``.
-- One baseline and several systems: ``multiple_comparisons.max_t``, with simultaneous intervals; or
-  ``sign_flip_many`` and ``sign_flip_intervals``, then ``corrections.correct``.
-- All pairs of systems: ``max_t_pairs``, whose p-values are corrected; ``sign_flip_pairs``, whose
-  p-values are not.
+- One pair of systems: ``sign_flip``, or ``paired_t``.
+- Several pairs: ``sign_flip_many`` and ``sign_flip_intervals``, then ``corrections.correct``; or a
+  ``randomisation.Family`` of them, randomised, and ``multiple_comparisons.max_t_tests``, whose
+  intervals hold simultaneously.
 - To show that two systems are equal, or that one is not worse, within a margin: ``equivalence`` has
   the tests, and ``smallest_margin``, what so many queries could show at best.
 - Whether a difference is the same in all slices of the queries: ``slice_interaction``.

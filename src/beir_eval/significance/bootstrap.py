@@ -21,28 +21,6 @@ _BLOCK = 2**22
 _NORMAL = NormalDist()
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval of a mean difference.
-
-    Attributes:
-        difference: the mean of first − second, in the unit of the scores.
-        low, high: the ends of the interval, in the same unit.
-        confidence: the nominal probability that such an interval contains the true difference.
-        method: "sign_flip" (``sign_flip_interval``).
-        num_queries: Q, the number of queries.
-        draws: the number of sign vectors.
-    """
-
-    difference: float
-    low: float
-    high: float
-    confidence: float
-    method: str
-    num_queries: int
-    draws: int
-
-
 @dataclass(frozen=True, eq=False)
 class Intervals:
     """Confidence intervals of D mean differences.
@@ -51,7 +29,7 @@ class Intervals:
         differences: the means of the differences, in the unit of the scores, f8[D].
         low, high: the ends of the intervals, in the same unit, f8[D] each.
         confidence: the nominal probability that such an interval contains its true difference.
-        method: "sign_flip" (``sign_flip_interval``).
+        method: "sign_flip" (``sign_flip_intervals``).
         num_queries: Q, the number of queries.
         draws: the number of sign vectors.
     """

@@ -64,36 +64,6 @@ class MarginTests:
 
 
 @dataclass(frozen=True)
-class Equivalence:
-    """The result of ``equivalence``: whether two systems are equal within ±delta.
-
-    Attributes:
-        difference: mean of first − second, in the unit of the scores.
-        low, high: the ends of its t interval at confidence 1 − 2·alpha, in the same unit. An
-            interval within ±delta is required for equality but does not suffice.
-        p: the largest p of the tests, above 0.
-        delta: the largest difference that does not matter, in the same unit.
-        alpha: the level of the test.
-        num_queries: Q, the number of queries.
-        equivalent: whether p <= alpha.
-        method: "Gaffke's bound and t", or "t only" for scores without a range.
-        smallest_margin: the smallest delta for which so many queries could show equality, in the
-            unit of the scores; None for scores without a range.
-    """
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    delta: float
-    alpha: float
-    num_queries: int
-    equivalent: bool
-    method: str
-    smallest_margin: float | None
-
-
-@dataclass(frozen=True)
 class NonInferiority:
     """The result of ``non_inferiority``: whether a system loses less than delta.
 
@@ -119,79 +89,6 @@ class NonInferiority:
     method: str
 
 
-def equivalence(
-    first: Any,
-    second: Any = None,
-    *,
-    delta: float,
-    alpha: float = 0.05,
-    score_range: float | None = 1.0,
-) -> Equivalence:
-    """Test whether two systems are equal within ±delta, also against losses not seen in the sample.
-
-    A paired test that is not significant does not show that systems are equal; this test can.
-    If 1% of all queries lose everything, 50 queries often contain none of them: a test that looks
-    only at the sample then calls systems equal that differ by 0.01. For scores in a known range
-    this test does not.
-
-    Formula: p is the largest of four p-values: of "mean(d) <= −delta" and of "mean(d) >= delta",
-    each by a one-sided t test and by Gaffke's bound. Gaffke's bound of the first is the share of
-    random weights for which the weighted mean of the Q differences and of a pseudo-query with the
-    difference −score_range is at most −delta; the weights are uniform on the simplex. Without a
-    range, p is the larger of the two t tests (Schuirmann).
-
-    Args:
-        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
-        second: scores of the other system, queries in the same order, f8[Q].
-        delta: the largest difference that does not matter, in the unit of the scores.
-        alpha: the level of the test: the highest probability of calling systems equal that differ
-            by delta or more.
-        score_range: the highest possible score minus the lowest, in the same unit: 1 for nDCG and
-            most measures. None for measures without a highest score (DCG, counts): then only t
-            tests are done, which hold if the means of so many queries are normally distributed.
-
-    Degenerate: if all differences are equal, the t interval is a single point. The p of the t tests
-    is 2^−Q if the point is between −delta and delta (the exact sign-flip test of the shifted
-    differences), otherwise 1.
-
-    Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987; Gaffke, Mathematical
-    Methods of Statistics 14(4), 2005; Learned-Miller and Thomas, arXiv 1905.06208, 2019. That the
-    error is at most alpha for all distributions is their conjecture, proven for differences with
-    two values; a preprint (Vlassis and Thomas, arXiv 2607.08415, 2026) reports a general proof.
-    ``benchmarks/equality.py`` simulates it.
-
-    Raises:
-        InputError: the scores are not finite numbers, cover fewer than two queries, differ in
-            number, or a difference exceeds ``score_range``.
-        SettingError: delta or ``score_range`` is not above 0, or alpha is not between 0 and ½.
-
-    >>> result = equivalence([0.001, -0.002] * 25, delta=0.01)  # 50 queries
-    >>> result.equivalent, round(result.smallest_margin, 3)
-    (False, 0.058)
-    >>> equivalence([0.001, -0.002] * 250, delta=0.01).equivalent
-    True
-    """
-    differences = differences_of(first, second)
-    _check_alpha(alpha)
-    tests = margin_tests(differences[None, :], delta=delta, score_range=score_range)
-    mean, half_width = float(tests.differences[0]), _half_width(differences, alpha)
-    p = float(tests.p_equal[0])
-    return Equivalence(
-        difference=mean,
-        low=mean - half_width,
-        high=mean + half_width,
-        p=p,
-        delta=tests.delta,
-        alpha=float(alpha),
-        num_queries=tests.num_queries,
-        equivalent=p <= alpha,
-        method=tests.method,
-        smallest_margin=None
-        if score_range is None
-        else smallest_margin(tests.num_queries, alpha=alpha, score_range=score_range),
-    )
-
-
 def non_inferiority(  # noqa: PLR0913 - one keyword per setting
     first: Any,
     second: Any = None,
@@ -204,7 +101,7 @@ def non_inferiority(  # noqa: PLR0913 - one keyword per setting
     """Test whether the first system loses less than delta, also where the sample shows no loss.
 
     Formula: p is the larger p of "mean(d) <= −delta" by a one-sided t test and by Gaffke's bound;
-    see ``equivalence``, which tests both sides.
+    see ``margin_tests``, which has both sides.
 
     Args:
         first: scores of the system in question by query, f8[Q]; the differences if ``second`` is
@@ -220,7 +117,7 @@ def non_inferiority(  # noqa: PLR0913 - one keyword per setting
     Degenerate: if all differences are equal, the p of the t test is 2^−Q if they are above −delta,
     otherwise 1.
 
-    Source: as ``equivalence``.
+    Source: as ``margin_tests``.
 
     Raises:
         InputError: the scores are not finite numbers, cover fewer than two queries, differ in
@@ -257,7 +154,18 @@ def margin_tests(
     score_range: float | None = 1.0,
     weights: Any = None,
 ) -> MarginTests:
-    """Return the tests of ``equivalence`` and ``non_inferiority`` for D difference vectors.
+    """Test whether D pairs of systems are equal within ±delta, also against losses not seen.
+
+    A paired test that is not significant does not show that systems are equal; this test can.
+    If 1% of all queries lose everything, 50 queries often contain none of them: a test that looks
+    only at the sample then calls systems equal that differ by 0.01. For scores in a known range
+    this test does not.
+
+    Formula: p is the largest of four p-values: of "mean(d) <= −delta" and of "mean(d) >= delta",
+    each by a one-sided t test and by Gaffke's bound. Gaffke's bound of the first is the share of
+    random weights for which the weighted mean of the Q differences and of a pseudo-query with the
+    difference −score_range is at most −delta; the weights are uniform on the simplex. Without a
+    range, p is the larger of the two t tests (Schuirmann).
 
     p is not corrected for the number of tests. The p of a row does not depend on the other rows, on
     the order of the queries, or on any draws. About 1 ms for a row of some thousand queries.
@@ -272,6 +180,16 @@ def margin_tests(
             Q, divided by the number of all queries. A column of ``differences`` is then the sum
             over its queries, times the same factor. d + delta becomes d + delta·weight, and
             Gaffke's pseudo-cluster is as large as the largest one. None for queries.
+
+    Degenerate: if all differences are equal, the p of the t tests
+    is 2^−Q if they are between −delta and delta (the exact sign-flip test of the shifted
+    differences), otherwise 1.
+
+    Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987; Gaffke, Mathematical
+    Methods of Statistics 14(4), 2005; Learned-Miller and Thomas, arXiv 1905.06208, 2019. That the
+    error is at most alpha for all distributions is their conjecture, proven for differences with
+    two values; a preprint (Vlassis and Thomas, arXiv 2607.08415, 2026) reports a general proof.
+    ``benchmarks/equality.py`` simulates it.
 
     Raises:
         InputError: the differences are not finite numbers, are not two-dimensional, cover fewer
@@ -339,7 +257,7 @@ def smallest_margin(
 ) -> float:
     """Return the smallest margin within which so many queries could show that systems are equal.
 
-    With a smaller margin ``equivalence`` says "not shown" whatever the scores are. For m
+    With a smaller margin ``margin_tests`` say "not shown" whatever the scores are. For m
     comparisons that are corrected by Holm, none is shown with a margin below that of alpha/m. It is
     not a limit of ``non_inferiority``: there gains on some queries make up for losses that the
     sample could have missed.
@@ -406,7 +324,7 @@ def lower_bound(
         The bound in the unit of the scores, at most the mean of the sample; too low by less than
         1e-3 of its size, or of 1e-3 of the range.
 
-    Source: as ``equivalence``. ``benchmarks/few_differences.py`` simulates the coverage.
+    Source: as ``margin_tests``. ``benchmarks/few_differences.py`` simulates the coverage.
 
     Raises:
         InputError: the differences are not finite numbers, are fewer than two, or exceed
@@ -451,9 +369,9 @@ def detectable_equality(
 ) -> float:
     """Return the smallest margin within which equal systems are called equal with this power.
 
-    Formula: the smallest delta for which ``equivalence`` has p <= alpha for Q normally distributed
-    differences with this standard deviation whose mean is off by z((1 + power)/2)·sd/√Q. A mean of
-    equal systems is off by at most that with this power.
+    Formula: the smallest delta for which ``margin_tests`` have p <= alpha for Q normally
+    distributed differences with this standard deviation whose mean is off by
+    z((1 + power)/2)·sd/√Q. A mean of equal systems is off by at most that with this power.
 
     Args:
         sd: the standard deviation over queries of the differences, in the unit of the scores.

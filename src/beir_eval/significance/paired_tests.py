@@ -161,31 +161,6 @@ def t_p_values(means: Floats, deviations: Floats, num_queries: int) -> Floats:
     return np.maximum(np.where(deviations, p, exact), at_least_smallest(0.0))
 
 
-def standardised_effect(first: Any, second: Any = None) -> float:
-    """Return the mean difference divided by the standard deviation of the differences; no unit.
-
-    Formula: mean(d) / s, where s has Q − 1 in the denominator. It equals t / √Q; unlike t, it does
-    not grow with the number of queries.
-
-    Args:
-        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
-        second: scores of the other system, queries in the same order, f8[Q].
-
-    Degenerate: 0 if all differences are 0; infinite, with their sign, if they are equal but not 0.
-
-    Source: Cohen, Statistical Power Analysis, 1988 (d_z); Sakai, Laboratory Experiments in
-    Information Retrieval, 2018.
-
-    Raises:
-        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
-            number.
-
-    >>> round(standardised_effect([0.5, 0.4, 0.9], [0.4, 0.2, 0.6]), 6)  # .2 / .1
-    2.0
-    """
-    return _effect(differences_of(first, second))
-
-
 def _effect(differences: Floats) -> float:
     """Return mean / standard deviation of f8[Q]; 0 if all are 0, ±infinity if all are equal."""
     largest = float(np.abs(differences).max())

@@ -71,32 +71,6 @@ _DIFFERING_PER_SIGNIFICANT = 2
 _TOLERANCE = 1e-9
 
 
-def paired_t_power(delta: float, sd: float, num_queries: int, *, alpha: float = 0.05) -> float:
-    """Return the probability that a two-sided paired t test detects a true difference.
-
-    Formula: ``P(|t'| > t(1 − alpha/2, Q − 1))``, where t' has the noncentral t distribution with
-    Q − 1 degrees of freedom and noncentrality √Q·delta / sd.
-
-    Args:
-        delta: the true mean difference, above 0, in the unit of the scores.
-        sd: the standard deviation over queries of the differences, above 0, in the same unit.
-        num_queries: Q, the number of queries, at least 2.
-        alpha: the level of the test.
-
-    Raises:
-        SettingError: delta or sd is not above 0, Q is below 2, or alpha is not between 0 and 1.
-        MissingExtraError: scipy is not installed, and there are fewer than five queries.
-
-    >>> round(paired_t_power(0.1, 0.2, 34), 4)
-    0.8078
-    """
-    check_positive("delta", delta)
-    check_positive("sd", sd)
-    _check_queries(num_queries)
-    check_share("alpha", alpha)
-    return _power(delta / sd, num_queries, alpha)
-
-
 def minimum_detectable_difference(
     sd: float, num_queries: int, *, alpha: float = 0.05, power: float = 0.8
 ) -> float:
@@ -105,7 +79,8 @@ def minimum_detectable_difference(
     It describes the experiment, not its outcome: it depends on how much the differences vary
     between queries, not on the observed mean difference.
 
-    Formula: the delta for which ``paired_t_power`` is ``power``.
+    Formula: the delta at which ``P(|t'| > t(1 − alpha/2, Q − 1))`` is ``power``, where t' has the
+    noncentral t distribution with Q − 1 degrees of freedom and noncentrality √Q·delta / sd.
 
     Args:
         sd: the standard deviation over queries of the differences, in the unit of the scores.
@@ -144,7 +119,7 @@ def minimum_detectable_difference(
 def queries_needed(delta: float, sd: float, *, alpha: float = 0.05, power: float = 0.8) -> int:
     """Return how many queries detect a true difference of ``delta`` with this power.
 
-    Formula: the smallest Q >= 2 for which ``paired_t_power`` is at least ``power``.
+    Formula: the smallest Q >= 2 at which ``minimum_detectable_difference`` is at most ``delta``.
 
     Args:
         delta: the smallest difference that matters, above 0, in the unit of the scores. Choose it

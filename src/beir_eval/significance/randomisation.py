@@ -89,7 +89,7 @@ class FlippedFamily:
         num_largest: the number of draws behind ``p_largest``.
         is_largest_exact: whether these are all subsets.
         p_largest: the share of draws whose largest statistic is at least that of the comparison,
-            the larger share of two references (``multiple_comparisons.max_t``), f8[D].
+            the larger share of two references (``multiple_comparisons.max_t_tests``), f8[D].
         critical: the ``|r|`` above which ``p_largest`` is at most the level, f8[D].
     """
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import InputError
-from beir_eval.significance.bootstrap import Interval, Intervals
+from beir_eval.significance.bootstrap import Intervals
 from beir_eval.significance.paired_tests import PairedTest
 from beir_eval.significance.randomisation import Family, randomise
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
@@ -17,7 +16,6 @@ from beir_eval.significance.validation import (
     check_alternative,
     check_share,
     differences_of,
-    row_means,
 )
 
 if TYPE_CHECKING:
@@ -46,28 +44,6 @@ class SignFlips:
     alternative: str
     draws: int
     exact: Mask
-
-
-@dataclass(frozen=True, eq=False)
-class AllPairs:
-    """Tests of all pairs of S systems.
-
-    Attributes:
-        test: "sign flip" (p not corrected) or "max-T" (corrected).
-        differences: mean of the row's system − mean of the column's, in the unit of the scores,
-            f8[..., S, S].
-        p: two-sided p-values, symmetric, 1 on the diagonal, f8[..., S, S].
-        num_queries: Q, the number of queries.
-        draws: the number of sign vectors or permutations tried.
-        exact: whether all p-values are from all sign vectors; False for permutations.
-    """
-
-    test: str
-    differences: Floats
-    p: Floats
-    num_queries: int
-    draws: int
-    exact: bool
 
 
 def sign_flip(
@@ -129,20 +105,15 @@ def sign_flip(
     )
 
 
-def sign_flip_interval(
-    first: Any,
-    second: Any = None,
-    *,
-    confidence: float = 0.95,
-    draws: int | None = None,
-    rng: Any = 0,
-) -> Interval:
-    """Return the interval of the mean difference that belongs to ``sign_flip``.
+def sign_flip_intervals(
+    differences: Any, *, confidence: float = 0.95, draws: int | None = None, rng: Any = 0
+) -> Intervals:
+    """Return the intervals of D mean differences that belong to ``sign_flip``; not simultaneous.
 
-    It consists of the values μ that the sign-flip test of the differences d_q − μ does not reject.
-    So it excludes 0 exactly if the two-sided p is at most 1 − confidence. It assumes that the
-    differences are symmetric about their mean; docs/statistics.md lists its coverage where they are
-    not.
+    An interval consists of the values μ that the sign-flip test of the differences d_q − μ does not
+    reject. So it excludes 0 exactly if the two-sided p is at most 1 − confidence. It assumes that
+    the differences are symmetric about their mean; docs/statistics.md lists its coverage where they
+    are not.
 
     Formula: the means of random subsets of the queries, and of their complements, are Hartigan's
     typical values. With r = ⌊(1 − confidence)·(draws + 1)⌋, the ends are the r-th smallest and the
@@ -150,55 +121,17 @@ def sign_flip_interval(
     r = ⌊(1 − confidence)·draws⌋. An empty subset has the mean −∞ at the low end, ∞ at the high end.
 
     Args:
-        first: scores of one system by query, f8[Q]; the differences if ``second`` is None.
-        second: scores of the other system, queries in the same order, f8[Q].
-        confidence: the nominal probability that such an interval contains the true difference.
-        draws: the number of random subsets; None means 100,000, or 20,000 for more than 1,000
-            queries. All subsets are tried instead if they are not more, up to complement.
-        rng: a seed (a whole number from 0) or a numpy Generator.
-
-    Degenerate: with fewer than six queries the interval is unbounded at a confidence of .95. If all
-    differences are equal, both ends are their mean, with enough queries.
-
-    Source: Hartigan, Using subsample values as typical values, J. American Statistical Association
-    64(328), 1969.
-
-    Raises:
-        InputError: the scores are not finite numbers, cover fewer than two queries, or differ in
-            number.
-        SettingError: confidence is not between 0 and 1, draws is below 1, or rng is neither a seed
-            nor a Generator.
-
-    >>> interval = sign_flip_interval([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-    >>> round(interval.low, 6), round(interval.difference, 6), round(interval.high, 6)
-    (0.1, 0.35, 0.6)
-    """
-    differences = differences_of(first, second)
-    intervals = sign_flip_intervals(
-        differences[None, :], confidence=confidence, draws=draws, rng=rng
-    )
-    return Interval(
-        float(intervals.differences[0]),
-        float(intervals.low[0]),
-        float(intervals.high[0]),
-        intervals.confidence,
-        intervals.method,
-        intervals.num_queries,
-        intervals.draws,
-    )
-
-
-def sign_flip_intervals(
-    differences: Any, *, confidence: float = 0.95, draws: int | None = None, rng: Any = 0
-) -> Intervals:
-    """Return the ``sign_flip_interval`` of each of D difference vectors; not simultaneous.
-
-    Args:
         differences: first − second by query, one row per comparison, f8[D, Q].
         confidence: the nominal probability that such an interval contains its true difference.
         draws: the number of random subsets; None means 100,000, or 20,000 for more than 1,000
             queries. All subsets are tried instead if they are not more, up to complement.
         rng: a seed (a whole number from 0) or a numpy Generator.
+
+    Degenerate: with fewer than six queries an interval is unbounded at a confidence of .95. If all
+    differences are equal, both ends are their mean, with enough queries.
+
+    Source: Hartigan, Using subsample values as typical values, J. American Statistical Association
+    64(328), 1969.
 
     Raises:
         InputError: the differences are not finite numbers, are not two-dimensional, or cover fewer
@@ -263,74 +196,6 @@ def sign_flip_many(
         int(flipped.num_distinct.max()),
         flipped.exact,
     )
-
-
-def sign_flip_pairs(scores: Any, *, draws: int | None = None, rng: Any = 0) -> AllPairs:
-    """Return the two-sided ``sign_flip`` tests of all pairs of systems; p is not corrected.
-
-    All pairs share the sign vectors s, and Σ s(a − b) = Σ s·a − Σ s·b. So the signs are multiplied
-    with the scores of S systems, not with the differences of S(S−1)/2 pairs. Two systems whose
-    scores differ only by rounding noise have p = 1.
-
-    Args:
-        scores: scores by system and query, f8[S, Q], or by measure too, f8[M, S, Q]. Systems are
-            compared within a measure.
-        draws: the number of random sign vectors; None means 100,000, or 20,000 for more than 1,000
-            queries. For a pair with no more than this, up to their opposites, all are tried.
-        rng: a seed (a whole number from 0) or a numpy Generator.
-
-    Raises:
-        InputError: the scores are not finite numbers, have another number of dimensions, or cover
-            fewer than two queries or two systems.
-        SettingError: draws is below 1, or rng is neither a seed nor a Generator.
-
-    >>> sign_flip_pairs([[0.5, 0.4, 0.9], [0.4, 0.2, 0.6]]).p.tolist()
-    [[1.0, 0.25], [0.25, 1.0]]
-    """
-    values = scores_of_systems(scores, (2, 3))
-    by_measure = values.reshape(-1, *values.shape[-2:])
-    families = [all_pairs_family(measure_scores) for measure_scores in by_measure]
-    signs = SignVectors.choose(values.shape[-1], draws, rng)
-    flipped = randomise(families, signs)
-    p = [
-        matrix_of_pairs(family, flipped_family.p(), values.shape[-2])
-        for family, flipped_family in zip(families, flipped, strict=True)
-    ]
-    means = row_means(values)
-    return AllPairs(
-        "sign flip",
-        np.asarray(means[..., :, None] - means[..., None, :]),
-        np.stack(p).reshape(*values.shape[:-1], values.shape[-2]),
-        values.shape[-1],
-        signs.draws,
-        all(bool(flipped_family.exact.all()) for flipped_family in flipped),
-    )
-
-
-def scores_of_systems(scores: Any, dimensions: int | tuple[int, ...]) -> Floats:
-    """Return the scores f8[..., S, Q].
-
-    Raises:
-        InputError: the scores are not finite numbers, have another number of dimensions, or cover
-            fewer than two queries or two systems.
-    """
-    values = as_scores(scores, dimensions)
-    if values.shape[-2] < 2:  # noqa: PLR2004 - a pair
-        raise InputError("one system cannot be compared; give the scores of two or more")
-    return values
-
-
-def all_pairs_family(scores: Floats) -> Family:
-    """Return the comparisons of all pairs of systems, f8[S, Q]."""
-    first, second = np.triu_indices(len(scores), 1)
-    return Family(scores, position_keys(scores.shape[1]), first, second)
-
-
-def matrix_of_pairs(family: Family, p: Floats, num_systems: int) -> Floats:
-    """Return p-values of all pairs as a symmetric matrix, 1 on the diagonal: f8[D] -> f8[S, S]."""
-    matrix = np.ones((num_systems, num_systems))
-    matrix[family.first, family.second] = matrix[family.second, family.first] = p
-    return matrix
 
 
 def _flip_rows(values: Floats, level: float | None, draws: int | None, rng: Any) -> FlippedFamily:

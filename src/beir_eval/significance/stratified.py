@@ -84,9 +84,8 @@ class StratifiedBootstrap:
 def balanced(strata: Sequence[Any], *, units: Sequence[Hashable] | None = None) -> Floats:
     """Return the scores of all strata in one array, scaled so that row means are averages of units.
 
-    Pass the result, or differences of its rows, to ``sign_flip_many``, ``sign_flip_pairs``,
-    ``max_t`` or ``max_t_pairs``: they change signs query by query, so no query takes the place of a
-    query of another stratum.
+    Pass differences of its rows to ``sign_flip_many``, or a ``Family`` of it to ``randomise``: they
+    change signs query by query, so no query takes the place of a query of another stratum.
 
     Formula: the score of a query in stratum s is multiplied by (Q / Q_s) / (U · strata in its
     unit), with Q queries in all, Q_s queries in the stratum, and U units.

@@ -2,7 +2,7 @@
 
 Inside: ``validate`` (the function), which returns a ``Validation`` (in ``result``, with its
 records and the codes of all findings); ``inputs`` (reading, so that what is suspicious stays
-visible); the checks in ``qrels_checks``, ``run_checks``, ``dataset_checks`` and ``ids``.
+visible); the checks in ``qrels_checks``, ``run_checks`` and ``dataset_checks``.
 
 Public: ``validate``, ``Validation``, ``Finding``, ``InputSummary``, ``FindingCode``,
 ``FINDING_CODES``.

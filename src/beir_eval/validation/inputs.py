@@ -44,7 +44,6 @@ from beir_eval.errors import (
     SettingError,
     shown,
 )
-from beir_eval.validation.ids import with_latin1_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -446,3 +445,19 @@ def _is_run_mapping(runs: Mapping[Any, Any]) -> bool:
     if not isinstance(rankings, Mapping):
         return False
     return not any(isinstance(value, Mapping) for value in rankings.values())
+
+
+def with_latin1_lines(content: FileContent) -> tuple[FileContent, list[int]]:
+    """Return the content with each line as UTF-8, and the numbers of the lines that were not.
+
+    Args:
+        content: the content of a text file; lines that are not UTF-8 are taken for Latin-1.
+    """
+    lines, numbers = content.data().split(b"\n"), []
+    for number, line in enumerate(lines, start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            numbers.append(number)
+            lines[number - 1] = line.decode("latin-1").encode()
+    return FileContent.from_bytes(content.path, b"\n".join(lines)), numbers

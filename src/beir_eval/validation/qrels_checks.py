@@ -1,4 +1,4 @@
-"""Checks of judgements: disagreements, headers, grades."""
+"""Checks of judgements: disagreements, grades; and, of runs too, headers and encodings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from beir_eval.core.column_names import DOC_NAMES, QUERY_NAMES, matching_names
 from beir_eval.errors import first_few, number_of, shown
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.judgements import findings_of_qrels
-from beir_eval.validation.ids import check_encodings
+from beir_eval.inspection.spellings import plain_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from beir_eval.measures import Measure
     from beir_eval.validation.inputs import QrelsInput
 
+#: The character that stands for bytes that could not be decoded.
+_REPLACEMENT = "\ufffd"
 #: The highest usual grade.
 _HIGHEST_GRADE = 10
 #: Fewer grades than this that count 1, 2, … may well be grades.
@@ -73,6 +75,44 @@ def check_header(rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Find
                 "columns",
                 count=1,
             )
+
+
+def check_encodings(
+    ids: Iterable[Iterable[str]], num_ids: int, lines: Sequence[int]
+) -> Iterator[Finding]:
+    """Yield "mixed-encodings" for the lines of a file and for its ids.
+
+    Args:
+        ids: groups of ids.
+        num_ids: how many ids there are.
+        lines: the numbers of the lines that are not UTF-8.
+    """
+    if lines:
+        yield Finding.from_code(
+            "mixed-encodings",
+            f"{number_of(len(lines), 'line')} of other text than UTF-8",
+            count=len(lines),
+            examples=[f"line {number}" for number in lines],
+        )
+    unusual = [
+        text
+        for group in ids
+        for text in group
+        if not text.isascii() and (_REPLACEMENT in text or plain_id(text) != text)
+    ]
+    if unusual:
+        yield Finding.from_code(
+            "mixed-encodings",
+            f"{number_of(len(unusual), 'id')} with a byte order mark, or decoded wrongly",
+            count=len(unusual),
+            total=num_ids,
+            examples=[
+                f"{shown(text)}, meant as {shown(plain_id(text))}"
+                if _REPLACEMENT not in text
+                else shown(text)
+                for text in dict.fromkeys(unusual)
+            ],
+        )
 
 
 def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:

@@ -23,8 +23,7 @@ from beir_eval.inspection.swapped_inputs import (
 from beir_eval.inspection.symptoms import Symptoms
 from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
-from beir_eval.validation.ids import check_encodings
-from beir_eval.validation.qrels_checks import check_header
+from beir_eval.validation.qrels_checks import check_encodings, check_header
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -222,6 +222,8 @@ def test_on_generated_runs_without_ties_qrels_of_the_retrieved_give_its_scores(m
     assert ours(cut, run, measure) == near(theirs(METRICS[measure], *queries))
 
 
+# So they are made of the run.
+@pytest.mark.filterwarnings("ignore:.*judgements seem to be made from this run")
 @pytest.mark.parametrize("cutoff", [1, 3, 8])
 def test_on_generated_runs_without_ties_qrels_of_the_top_k_give_its_map_at_k(cutoff):
     qrels, run = made_case()

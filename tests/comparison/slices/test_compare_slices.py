@@ -26,7 +26,7 @@ from beir_eval.errors import (
 )
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import correct
-from beir_eval.significance.equivalence import equivalence
+from beir_eval.significance.equivalence import margin_tests
 from made_results import MEASURE, made
 
 RNG = np.random.default_rng(0)
@@ -66,7 +66,7 @@ def test_p_values_of_slices_are_corrected_over_all_slices_and_pairs(correction):
     for difference in listed:
         excludes_0 = difference.low > 0 or difference.high < 0
         assert excludes_0 == (difference.verdict in ("better", "worse"))
-    p_equal = [equivalence(values, delta=0.01).p for values in differences]
+    p_equal = [margin_tests([values], delta=0.01).p_equal[0] for values in differences]
     assert [difference.p_equal for difference in listed] == correct(p_equal, "holm").tolist()
     assert [difference.difference for difference in listed] == pytest.approx(
         [values.mean() for values in differences]

@@ -24,15 +24,8 @@ from beir_eval import (
     read_run,
     significance,
 )
-from beir_eval.significance.equivalence import equivalence
-from beir_eval.significance.multiple_comparisons import max_t, max_t_pairs
-from beir_eval.significance.paired_tests import standardised_effect
-from beir_eval.significance.power import (
-    minimum_detectable_difference,
-    paired_t_power,
-    queries_needed,
-)
-from beir_eval.significance.sign_flip import sign_flip_pairs
+from beir_eval.significance.equivalence import non_inferiority
+from beir_eval.significance.power import minimum_detectable_difference, queries_needed
 from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from recorded.digest import digest_of
 from recorded.values import DATA_SETS
@@ -169,14 +162,9 @@ def _statistics(results):
         for alternative in alternatives
     }
     return calls | {
-        "significance.sign_flip_pairs": partial(sign_flip_pairs, dl19),
-        "significance.max_t": partial(max_t, dl19[1:] - dl19[0]),
-        "significance.max_t_pairs": partial(max_t_pairs, dl19),
-        "significance.standardised_effect": partial(standardised_effect, first, second),
-        "significance.equivalence": partial(equivalence, first, second, delta=0.05),
+        "significance.non_inferiority": partial(non_inferiority, first, second, delta=0.05),
         "significance.stratified_bootstrap": partial(stratified_bootstrap, pair),
         "significance.balanced": partial(balanced, pair),
-        "significance.power": partial(paired_t_power, 0.05, 0.2, 43),
         "significance.detectable": partial(minimum_detectable_difference, 0.2, 43),
         "significance.queries_needed": partial(queries_needed, 0.01, 0.2),
     }
