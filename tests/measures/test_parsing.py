@@ -257,6 +257,7 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("P(rel=__import__('os'))@5", "is not a list of parameters"),
         (f"P(rel={'-' * 50_000}1)@5", "is not a list of parameters"),
         ("MAP(2)", "is not a list of parameters"),
+        ("MAP(**x)", "is not a list of parameters"),
         (f"P(rel=1{'+1' * 3000})@5", "is not a list of parameters"),
         (
             "IPrec(recall=0.5, rounding='up')",
