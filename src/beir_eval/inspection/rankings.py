@@ -207,7 +207,10 @@ def _shifted(
         fits: {query: how well its ranking fits each other query}, as indices.
         own: {query: how well its ranking fits it}.
     """
-    conversations = _conversations(qrels.query_ids)
+    # Of many queries only those that are compared and their neighbours: their ids are searched.
+    near = {row + step for row in own for step in (-1, 0, 1)}
+    ids = {row: qrels.query_ids[row] for row in sorted(near) if 0 <= row < len(qrels)}
+    conversations = dict(zip(ids, _conversations(list(ids.values())), strict=True))
     # [its own query does not fit, the query after it or before it]
     num_neighbours = np.zeros((2, 2))
     for row, fit in own.items():
