@@ -4,6 +4,7 @@ import itertools
 import random
 import unicodedata
 import warnings
+from collections import defaultdict
 
 import polars as pl
 import pytest
@@ -48,6 +49,7 @@ def codes_of(qrels, run, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
         result = evaluate(qrels, run, ["nDCG@10", "MAP"], **settings)
+    assert all(finding.level != "note" for finding in result.counted.findings)  # each is a warning
     return [finding.code for finding in result.counted.findings]
 
 
@@ -334,7 +336,7 @@ def test_the_rankings_of_a_right_run_are_read_once(monkeypatch):
     monkeypatch.setattr(
         MappingSource, "blocks", lambda *arguments: reads.append(1) or blocks(*arguments)
     )
-    assert codes_of(JUDGED, RIGHT) == []
+    assert codes_of(JUDGED, defaultdict(dict, RIGHT)) == []
     assert len(reads) == 1
     assert codes_of(JUDGED, MISTAKES["negated"][0]) == ["ascending-scores"]
     assert len(reads) == 3
@@ -424,6 +426,11 @@ def test_a_warning_is_given_by_every_way_and_stands_in_every_output():
     with pytest.warns(BeirEvalWarning, match="b: scores are ascending"):
         comparison = compare_runs(JUDGED, {"a": RIGHT, "b": run}, ["nDCG@10"])
     assert [text for text in comparison.warnings() if text.startswith("b: scores are asc")]
+
+
+def test_grades_that_are_mostly_below_0_are_a_warning():
+    qrels = {q: {d: -1 + 2 * (d == next(iter(docs))) for d in docs} for q, docs in JUDGED.items()}
+    assert codes_of(qrels, RIGHT) == ["negative-grades"]
 
 
 def test_what_is_about_the_judgements_is_said_once():

@@ -66,21 +66,6 @@ def show(browser, tmp_path):
     assert len(requests) == len(contexts)
 
 
-@pytest.fixture(scope="module")
-def comparison_and_texts():
-    return bundled()
-
-
-@pytest.fixture
-def comparison(comparison_and_texts):
-    return comparison_and_texts[0]
-
-
-@pytest.fixture
-def texts(comparison_and_texts):
-    return comparison_and_texts[1]
-
-
 @pytest.fixture
 def page(show, comparison, texts):
     """The report of the bundled runs."""

@@ -70,21 +70,6 @@ def page_of(path, source, **options):
     return Page(path.read_text(encoding="utf-8"))
 
 
-@pytest.fixture(scope="module")
-def comparison_and_texts():
-    return bundled()
-
-
-@pytest.fixture
-def comparison(comparison_and_texts):
-    return comparison_and_texts[0]
-
-
-@pytest.fixture
-def texts(comparison_and_texts):
-    return comparison_and_texts[1]
-
-
 @pytest.fixture
 def page(comparison, texts, tmp_path):
     """The report of the bundled runs."""

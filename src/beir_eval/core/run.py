@@ -86,7 +86,7 @@ class Run:
                 f"{type(mapping).__name__}; {remedy}"
             )
             raise RunError(msg)
-        self.is_slow_to_read = type(mapping) is not dict
+        self.is_slow_to_read = not isinstance(mapping, dict)
         self._set_source(MappingSource(mapping), collapse)
 
     def _set_source(self, source: RunSource, collapse: ChunkIds | None) -> None:

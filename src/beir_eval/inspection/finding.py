@@ -24,8 +24,9 @@ MOST_RANKINGS = 0.5
 LEAST_RANKINGS, LEAST_LONG, LEAST_SHARE = 3, 5, 0.1
 #: Fewer queries show nothing about all of them.
 LEAST_QUERIES = 6
-#: How many different documents, or judgements, show something.
-LEAST_DIFFERENT = 30
+#: How many different documents, or judgements, show something; fewer documents of a ranking may
+#: ascend, or be the judged ones, by chance.
+LEAST_DIFFERENT, LEAST_DOCUMENTS = 30, 3
 #: How many documents of a ranking show whose ranking it is.
 TOP = 10
 #: By how many standard errors a number must differ from what is expected by chance.

@@ -17,11 +17,7 @@ from beir_eval.inspection.rankings import (
     same_ranking,
 )
 from beir_eval.inspection.scores import findings_of_scores, relative_ranks, relevant_last
-from beir_eval.inspection.swapped_inputs import (
-    grades_look_like_scores,
-    scores_look_like_grades,
-    swapped_inputs,
-)
+from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
 from beir_eval.inspection.symptoms import Symptoms, forms_of_qrels, symptoms_of
 from beir_eval.inspection.unmatched_ids import find_unmatched_ids
 
@@ -84,13 +80,12 @@ class Inspector:
         """
         qrels = self._qrels
         unmatched = find_unmatched_ids(qrels, run, matrix, counts, search_ids=search_ids)
-        if self._may_be_swapped and scores_look_like_grades(run, qrels):
-            return unmatched, (swapped_inputs(qrels),)
+        if self._may_be_swapped and (swapped := tuple(swapped_inputs(qrels, run))):
+            return unmatched, swapped
         sample, seen = sampler.sample(run.stated_ranks), Symptoms()
         by_score = settings.order == "score"
         if sampler.is_first_look:
-            ids = self._judged_ids
-            seen = symptoms_of(qrels, matrix, sample, tied, ids, by_score=by_score)
+            seen = symptoms_of(qrels, matrix, sample, tied, self._judged_ids, by_score=by_score)
             if any(seen) or unmatched is not None:
                 sample = read_sample(run, qrels)
         findings: Iterable[Finding] = ()
@@ -127,12 +122,12 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     """
     as_run = tuple(judgements_as_run(qrels, sample)) if seen.judged_only else ()
     if is_thorough or not as_run:
-        if seen.scores and sample.scores is not None and by_score:
-            yield from findings_of_scores(sample, relative_ranks(matrix), is_thorough=is_thorough)
-        is_varied = is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT
-        if seen.scores and sample.scores is None and is_varied:
+        if seen.scores and (sample.scores is None or by_score):
             ranks = relative_ranks(matrix)
-            yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
+            if sample.scores is not None:
+                yield from findings_of_scores(sample, ranks, is_thorough=is_thorough)
+            elif is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
+                yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
         yield from findings_of_grades(qrels, matrix, is_shallow_too=is_thorough)
         yield from findings_of_labels(qrels, matrix)
         if seen.other_ids and search_ids and not is_thorough:

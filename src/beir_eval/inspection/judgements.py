@@ -110,7 +110,7 @@ def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Finding]:
     count = int(np.count_nonzero(qrels.grades < 0))
     least = max(LEAST_DIFFERENT, _MOST_NEGATIVE * len(qrels.grades))
     if count and (is_thorough or count > least):
-        yield Finding.from_code(
+        finding = Finding.from_code(
             "negative-grades",
             f"{count:,} of {len(qrels.grades):,} grades are below 0, which means pooled but "
             "unjudged",
@@ -118,6 +118,8 @@ def _negative(qrels: Qrels, *, is_thorough: bool) -> Iterator[Finding]:
             total=len(qrels.grades),
             examples=map("grade {:g}".format, np.unique(qrels.grades[qrels.grades < 0])),
         )
+        # Some are a note, most a warning.
+        yield finding if is_thorough else finding.model_copy(update={"level": "warning"})
 
 
 def _level_above_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator[Finding]:

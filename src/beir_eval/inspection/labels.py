@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.inspection.finding import LEAST_LONG, LEAST_QUERIES, LEAST_RANKINGS, Finding
+from beir_eval.inspection.finding import LEAST_DOCUMENTS, LEAST_LONG, LEAST_QUERIES, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ def findings_of_labels(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Findin
 def _judged_first(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     """Yield a finding if rankings begin with exactly the judged documents, three or more."""
     num_judged = np.diff(qrels.starts)
-    is_counted = (num_judged >= LEAST_RANKINGS) & (matrix.num_retrieved > num_judged)
+    is_counted = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
     cells = matrix.cells
     num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
     count = int(np.count_nonzero(is_counted & (num_first == num_judged)))

@@ -11,6 +11,7 @@ import numpy as np
 from beir_eval.errors import shown
 from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
+    LEAST_DOCUMENTS,
     LEAST_LONG,
     LEAST_QUERIES,
     LEAST_RANKINGS,
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking_sample import RankingSample, StatedRanks
     from beir_eval.core.relevance_matrix import RelevanceMatrix
 
-#: Rankings with fewer documents ascend by chance; so do a few of them with few steps in all.
-_LEAST_DOCUMENTS, _LEAST_STEPS = 3, 10
+#: A few rankings with fewer steps in all ascend by chance.
+_LEAST_STEPS = 10
 #: The share of documents with tied scores that an evaluation reports, and that ``validate`` does.
 _MOST_TIED, _FEW_TIED = 0.5, 0.1
 #: The mean relative rank below which relevant documents are ranked first.
@@ -148,7 +149,7 @@ def _ascending(
 
     It is right if the relevant documents of these queries have the highest scores.
     """
-    long = [scores for scores in lists if len(scores) >= _LEAST_DOCUMENTS]
+    long = [scores for scores in lists if len(scores) >= LEAST_DOCUMENTS]
     ascends = [
         bool(scores[0] < scores[-1] and (scores[1:] >= scores[:-1]).all()) for scores in long
     ]
@@ -157,7 +158,7 @@ def _ascending(
     if num_steps < _LEAST_STEPS or not is_enough or not _are_many(ascends, long):
         return
     if known_ranks is not None:
-        rows = sample.rows[[len(scores) >= _LEAST_DOCUMENTS for scores in lists]][np.array(ascends)]
+        rows = sample.rows[[len(scores) >= LEAST_DOCUMENTS for scores in lists]][np.array(ascends)]
         known = known_ranks[rows[rows >= 0]]
         known = known[~np.isnan(known)]
         if len(known) >= LEAST_RANKINGS and known.mean() < _RANKED_FIRST:

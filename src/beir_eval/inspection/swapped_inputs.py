@@ -15,6 +15,8 @@ from beir_eval.errors import RunError
 from beir_eval.inspection.finding import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
@@ -98,7 +100,7 @@ def _rarely_repeat(qrels: Qrels) -> bool:
     return bool(num_different >= _DIFFERENT_SHARE * starts[-1])
 
 
-def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
+def _scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
     """Return whether the scores of a run are grades: few different, small, whole numbers.
 
     If those of the qrels may be grades too, these must also repeat within rankings, and have at
@@ -125,16 +127,18 @@ def scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
     return _are_many_levels(qrels) or times_more >= least
 
 
-def swapped_inputs(qrels: Qrels) -> Finding:
-    """Return the finding that qrels and run are swapped.
+def swapped_inputs(qrels: Qrels, run: Run) -> Iterator[Finding]:
+    """Yield the finding that qrels and run are swapped, if the scores look like grades.
 
     Args:
-        qrels: what was passed as the qrels.
+        qrels: judgements whose grades look like scores.
+        run: the run.
     """
-    lowest, highest = float(qrels.grades.min()), float(qrels.grades.max())
-    return Finding.from_code(
-        "swapped-files",
-        f"the qrels look like a run (grades from {lowest:.6g} to {highest:.6g}), and the run "
-        "looks like qrels (few different scores, small whole numbers)",
-        count=1,
-    )
+    if _scores_look_like_grades(run, qrels):
+        lowest, highest = float(qrels.grades.min()), float(qrels.grades.max())
+        yield Finding.from_code(
+            "swapped-files",
+            f"the qrels look like a run (grades from {lowest:.6g} to {highest:.6g}), and the run "
+            "looks like qrels (few different scores, small whole numbers)",
+            count=1,
+        )

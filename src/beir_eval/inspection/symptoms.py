@@ -14,6 +14,7 @@ import numpy as np
 
 from beir_eval.inspection.document_ids import are_floats
 from beir_eval.inspection.finding import (
+    LEAST_DOCUMENTS,
     LEAST_QUERIES,
     LEAST_RANKINGS,
     LEAST_SHARE,
@@ -125,7 +126,7 @@ def forms_of_qrels(qrels: Qrels) -> IdForms:
 
 
 class Symptoms(NamedTuple):
-    """What is unusual in an evaluation.
+    """What is unusual in an evaluation; by default all, so that everything is looked for.
 
     Attributes:
         few_found: hardly any ranking begins with what fits its query, or neighbours do not.
@@ -220,9 +221,8 @@ def _relevant_late(matrix: RelevanceMatrix) -> bool:
     counts = matrix.count(relevant.row)
     sums = np.bincount(relevant.row, relative, matrix.num_queries)
     num_known = int(np.count_nonzero(counts))
-    if num_known < LEAST_QUERIES:
-        return False
-    return float((sums / np.maximum(counts, 1)).sum()) > MOST_RANKINGS * num_known
+    is_late = float((sums / np.maximum(counts, 1)).sum()) > MOST_RANKINGS * num_known
+    return num_known >= LEAST_QUERIES and is_late
 
 
 def _some_rise(look: RankingSample) -> bool:
@@ -232,4 +232,4 @@ def _some_rise(look: RankingSample) -> bool:
     row = np.repeat(np.arange(len(lengths)), lengths)
     is_fall = (look.scores[1:] < look.scores[:-1]) & (row[1:] == row[:-1])
     num_falls = np.bincount(row[1:][is_fall], minlength=len(lengths))
-    return bool((num_falls[lengths >= LEAST_RANKINGS] == 0).any())
+    return bool((num_falls[lengths >= LEAST_DOCUMENTS] == 0).any())

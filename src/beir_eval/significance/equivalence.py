@@ -181,9 +181,8 @@ def margin_tests(
             over its queries, times the same factor. d + delta becomes d + delta·weight, and
             Gaffke's pseudo-cluster is as large as the largest one. None for queries.
 
-    Degenerate: if all differences are equal, the p of the t tests
-    is 2^−Q if they are between −delta and delta (the exact sign-flip test of the shifted
-    differences), otherwise 1.
+    Degenerate: if all differences are equal, the p of the t tests is 2^−Q if they are between
+    −delta and delta (the exact sign-flip test of the shifted differences), otherwise 1.
 
     Source: Schuirmann, J. Pharmacokinetics and Biopharmaceutics 15(6), 1987; Gaffke, Mathematical
     Methods of Statistics 14(4), 2005; Learned-Miller and Thomas, arXiv 1905.06208, 2019. That the

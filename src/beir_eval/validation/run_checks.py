@@ -15,11 +15,7 @@ from beir_eval.inspection.document_ids import check_spellings, nearly_equal_in_s
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.inspect import findings_of_run
 from beir_eval.inspection.spellings import IdMatcher
-from beir_eval.inspection.swapped_inputs import (
-    grades_look_like_scores,
-    scores_look_like_grades,
-    swapped_inputs,
-)
+from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
 from beir_eval.inspection.symptoms import Symptoms
 from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
@@ -53,8 +49,8 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
     documents = (doc_ids for _, doc_ids, _ in run.rankings())
     num_ids = len(run) + system.num_documents
     yield from check_encodings(chain([run.query_ids], documents), num_ids, system.bad_lines)
-    if grades_look_like_scores(qrels) and scores_look_like_grades(run, qrels):
-        yield swapped_inputs(qrels)
+    if grades_look_like_scores(qrels):
+        yield from swapped_inputs(qrels, run)
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
     yield from _check_matches(system, qrels, sample)
     matrix, _ = relate(qrels, run, EvaluationSettings(duplicates="keep"))
