@@ -93,7 +93,8 @@ def _copy(text: str) -> str:
 def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, Any, list[str]]:
     """Return qrels, document ids i8[Q, k], scores f4[Q, k] and query ids.
 
-    No row lists a document twice. Each query has one judged document; about 60% are retrieved.
+    No row lists a document twice. Each query has one judged document; about 60% are retrieved, half
+    of them among the first ten, for the reason that ``make_dicts`` names.
     """
     rng = np.random.default_rng(0)
     ids = rng.integers(1, 80_000, size=(queries, k))
@@ -102,7 +103,7 @@ def make_arrays(queries: int, k: int) -> tuple[dict[str, dict[str, int]], Any, A
     scores.sort(axis=1)
     np.negative(scores, out=scores)  # best first: -0.1 is better than -0.2
     query_ids = [f"q{number}" for number in range(queries)]
-    hit_index = rng.integers(0, k, size=queries)
+    hit_index = np.where(rng.random(queries) < 0.5, 1, 10) * rng.integers(0, k // 10, size=queries)
     is_retrieved = rng.random(queries) < 0.6
     judged = np.where(is_retrieved, ids[np.arange(queries), hit_index], 9_000_000)
     qrels = {
