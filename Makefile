@@ -97,7 +97,7 @@ $(VENV)/.mutants: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group mutants
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.demo
+$(VENV)/.bench: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group bench
 	touch $@
 

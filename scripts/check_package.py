@@ -26,8 +26,9 @@ EVALUATE = """
 from beir_eval import evaluate
 result = evaluate({"q1": {"d1": 1}}, {"q1": {"d1": 2.0, "d2": 1.0}}, ["nDCG@10"])
 assert result.aggregate == {"nDCG@10": 1.0}
-from beir_eval.validation import FINDING_CODES
-assert FINDING_CODES["constant-scores"].level == "error"
+from beir_eval.validation import validate
+found = validate({"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 0.5, "d3": 0.5}}).findings
+assert (found[0].code, found[0].level) == ("constant-scores", "error")
 """
 #: The base job on files: an evaluation, judgements of BEIR, and a verdict whose p is 2 of 2^8.
 COMPARE_FILES = """

@@ -1,43 +1,35 @@
-"""Count the files and functions of this package that a call passes: how far a reader must go.
+"""Count the files and functions that a call of ours passes through, on the bundled data.
 
-    python scripts/count_calls.py
-
-Each line has the call, the number of files under ``src`` and of functions in them that it enters
-(``sys.setprofile``), on two runs of the bundled data set.
+``python scripts/count_calls.py`` prints a line for each job; ``--list`` names the functions too.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import beir_eval
-from beir_eval import compare_runs, evaluate, read_qrels, read_run
 from beir_eval.datasets import demo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-FOLDER = str(Path(beir_eval.__file__).parent)
+PACKAGE = str(Path(beir_eval.__file__).parent)
 
 
-def functions_of(call: Callable[[], object]) -> set[tuple[str, int]]:
-    """Return (file, first line) of each function of this package that a call enters."""
-    entered: set[tuple[str, int]] = set()
+def functions_of(call: Callable[[], object]) -> set[tuple[str, str]]:
+    """Return (file, function) of what a call enters under src; generators and lambdas are in it."""
+    entered: set[tuple[str, str]] = set()
 
-    def on_event(frame: FrameType, event: str, _: object) -> None:
+    def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        # Comprehensions and lambdas are part of the function around them.
-        if (
-            event == "call"
-            and code.co_filename.startswith(FOLDER)
-            and not code.co_name.startswith("<")
-        ):
-            entered.add((code.co_filename, code.co_firstlineno))
+        if event == "call" and code.co_filename.startswith(PACKAGE):
+            entered.add((code.co_filename.removeprefix(PACKAGE), code.co_qualname))
 
-    sys.setprofile(on_event)
+    sys.setprofile(note)
     try:
         call()
     finally:
@@ -46,18 +38,25 @@ def functions_of(call: Callable[[], object]) -> set[tuple[str, int]]:
 
 
 def main() -> None:
-    """Print the counts of ``evaluate`` and ``compare_runs``."""
-    qrels = read_qrels(demo.FOLDER)
-    runs = {path.stem: read_run(path) for path in demo.RUNS}
-    first = next(iter(runs.values()))
-    calls: dict[str, Callable[[], object]] = {
-        "evaluate": lambda: evaluate(qrels, first, "nDCG@10"),
-        "compare_runs": lambda: compare_runs(qrels, runs, "nDCG@10"),
+    """Count each job after a first call, which imports."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    qrels = beir_eval.load_dataset(demo.FOLDER).qrels
+    runs = {path.stem: beir_eval.read_run(path) for path in demo.RUNS[:2]}
+    run = next(iter(runs.values()))
+    comparison = beir_eval.compare_runs(qrels, runs)
+    jobs: dict[str, Callable[[], object]] = {
+        "evaluate": lambda: beir_eval.evaluate(qrels, run),
+        "evaluate and compare two": lambda: beir_eval.compare_runs(qrels, runs),
+        "print a comparison": lambda: str(comparison),
     }
-    for name, call in calls.items():
-        call()  # imports and caches
+    for job, call in jobs.items():
+        call()
         entered = functions_of(call)
-        print(f"{name}: {len({file for file, _ in entered})} files, {len(entered)} functions")
+        print(f"{job}: {len({file for file, _ in entered})} files, {len(entered)} functions")
+        if options.list:
+            print("\n".join(f"  {file} {name}" for file, name in sorted(entered)))
 
 
 if __name__ == "__main__":

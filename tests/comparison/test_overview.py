@@ -217,3 +217,17 @@ def test_the_csv_of_queries_is_the_same_from_a_saved_comparison():
     comparison = compare_runs(qrels, runs, "MRR", draws=200)
     loaded = type(comparison).model_validate_json(comparison.model_dump_json())
     assert loaded.to_query_csv() == comparison.to_query_csv()
+
+
+def test_a_table_has_judged_shares_where_another_measure_has_none():
+    qrels = {f"q{number}": {"a": 1} for number in range(8)}
+    runs = {
+        name: {query: {first: 3.0, second: 2.0} for query in qrels}
+        for name, first, second in (("one", "a", "x"), ("two", "x", "a"), ("three", "x", "a"))
+    }
+    comparison = compare_runs(qrels, runs, ["MRR@1", "Recall@2"], baseline="one")
+    lines = str(comparison).splitlines()
+    assert [line.split()[:3] for line in lines if " interval " in line] == [
+        ["MRR@1", "mean", "judged"],
+        ["Recall@2", "mean", "difference"],
+    ]

@@ -242,7 +242,7 @@ def test_the_sample_of_rankings_is_that_of_the_run_in_memory(tmp_path, small_par
     path = write(tmp_path / "run", rows, "trec")
     with pytest.warns(BeirEvalWarning, match="upper and lower case"):
         evaluate(qrels, path)
-    assert assert_as_in_memory(qrels, path).counted.unmatched_ids.run_ids
+    assert assert_as_in_memory(qrels, path).counted.findings[0].examples
     same = [(query, f"d{rank}", 9.0 - rank) for query in QRELS for rank in range(10)]
     path = write(tmp_path / "run", ordered(same, "shuffled"), "trec")
     assert assert_as_in_memory(QRELS, path).counted.findings

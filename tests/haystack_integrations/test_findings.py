@@ -154,7 +154,8 @@ def test_contents_are_not_searched_for_other_spellings(logged):
     [sentence] = logged
     assert "document ids do not match" in sentence
     assert "case" not in sentence
-    assert result.counted.unmatched_ids.cause is None
+    [finding] = result.counted.findings
+    assert "Likely reason: documents are identified by content here" in finding.remedy
 
 
 @pytest.mark.parametrize("num_documents", [60, 300])

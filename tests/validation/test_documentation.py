@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval.validation import FINDING_CODES
+from beir_eval.inspection.finding import finding_texts
 
+TEXTS = {code: texts for code, texts in finding_texts().items() if "meaning" in texts}
 PAGE = (Path(__file__).parents[2] / "docs" / "validate.md").read_text(encoding="utf-8")
 ROWS = {
     cells[0].strip("`"): cells[1:]
@@ -17,15 +18,15 @@ ROWS = {
 
 
 def test_the_page_has_the_codes_of_the_table_in_its_order():
-    assert list(ROWS) == list(FINDING_CODES)
+    assert list(ROWS) == list(TEXTS)
 
 
-@pytest.mark.parametrize("code", FINDING_CODES)
+@pytest.mark.parametrize("code", TEXTS)
 def test_a_row_has_level_meaning_consequence_and_remedy(code):
-    row = FINDING_CODES[code]
-    assert ROWS[code] == [row.level, row.meaning, row.consequence, row.remedy]
+    names = ("level", "meaning", "consequence", "remedy")
+    assert ROWS[code] == [TEXTS[code][name] for name in names]
 
 
-@pytest.mark.parametrize("code", FINDING_CODES)
+@pytest.mark.parametrize("code", TEXTS)
 def test_a_code_is_words_in_lower_case_joined_by_hyphens(code):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", code)

@@ -224,9 +224,9 @@ class Benchmark:
         except Exception:
             entry.discard()
             raise
-        problems = system.problems(task)
-        if problems:
-            retrieval = Retrieval(seconds={}, problems=problems)
+        findings = system.findings(task)
+        if findings:
+            retrieval = Retrieval(seconds={}, findings=findings)
             result = result.model_copy(update={"retrieval": retrieval})
         entry.save_result(result)
         entry.log(result=True, seconds=round(time.perf_counter() - start, 3))
@@ -248,7 +248,7 @@ def _with_reused(result: EvaluationResult, entry: CacheEntry) -> EvaluationResul
     """Return a result that says that the rankings of its run were read from a file."""
     at = entry.saved_at()
     num_queries = len(result.query_ids)
-    problems = () if result.retrieval is None else result.retrieval.problems
+    findings = () if result.retrieval is None else result.retrieval.findings
     reused = Reused(
         file="/".join(entry.run_file.parts[-3:]),
         answers=num_queries,
@@ -257,7 +257,7 @@ def _with_reused(result: EvaluationResult, entry: CacheEntry) -> EvaluationResul
         last_saved=at,
     )
     return result.model_copy(
-        update={"retrieval": Retrieval(seconds={}, reused=(reused,), problems=problems)}
+        update={"retrieval": Retrieval(seconds={}, reused=(reused,), findings=findings)}
     )
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.datasets.catalogue import DatasetInfo
     from beir_eval.datasets.dataset import Dataset
-    from beir_eval.evaluation.records import RetrievalProblem
+    from beir_eval.inspection.finding import Finding
 
 
 #: The names of BEIR's data sets in MTEB.
@@ -176,13 +176,13 @@ class System:
         except FileFormatError:
             return None
 
-    def problems(self, task: Task) -> tuple[RetrievalProblem, ...]:
+    def findings(self, task: Task) -> tuple[Finding, ...]:
         """Return what the system cannot find, if it can say so: a Haystack pipeline can."""
-        find_problems = getattr(self.source, "retrieval_problems", None)
-        if find_problems is None or task.dataset is None:
+        find = getattr(self.source, "retrieval_findings", None)
+        if find is None or task.dataset is None:
             return ()
-        problems: tuple[RetrievalProblem, ...] = find_problems(highest_grades_of(task.qrels))
-        return problems
+        findings: tuple[Finding, ...] = find(highest_grades_of(task.qrels))
+        return findings
 
     def fingerprint(self, task: Task) -> str:
         """Return a text that identifies the system, so that its saved runs can be used again."""

@@ -151,9 +151,9 @@ def _only_judged(comparison: Comparison) -> Iterator[str]:
         counted = repeats[0].counted
         if counted is None or counted.queries_retrieved < _LEAST_QUERIES:
             continue
-        num_retrieved = counted.documents_retrieved or 0
+        num_retrieved = counted.documents_retrieved
         if num_retrieved >= _LEAST_DOCUMENTS:
-            shares[system] = (counted.documents_judged or 0) / num_retrieved
+            shares[system] = counted.documents_judged / num_retrieved
     judged = [system for system, share in shares.items() if share == 1]
     lowest = min(shares, key=lambda system: shares[system], default="")
     if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:

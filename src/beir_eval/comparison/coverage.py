@@ -18,9 +18,7 @@ from beir_eval.display.tables import csv_text
 from beir_eval.errors import number_of, warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.notes import ranks_sentence
-from beir_eval.evaluation.records import RetrievalProblem
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.unmatched_ids import UnmatchedIds
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,8 +46,6 @@ class SystemCoverage(BaseModel):
         queries_missing: the number of those that the run does not have.
         means: {measure: mean over all judged queries}; measures without any score are left out.
         retrieved_means: {measure: mean over the judged queries that the run has}.
-        unmatched_ids: what shows that the document ids of the run do not match those of the qrels;
-            None if they match, or nothing shows that they do not.
         obstacle: why scores are no basis for a decision: a component returned nothing for any
             query, or a document store is empty or could not be asked; None if nothing shows that.
         findings: signs of mistakes in the judgements and in the run.
@@ -65,8 +61,7 @@ class SystemCoverage(BaseModel):
     queries_missing: int
     means: dict[str, float]
     retrieved_means: dict[str, float]
-    unmatched_ids: UnmatchedIds | None = None
-    obstacle: RetrievalProblem | None = None
+    obstacle: Finding | None = None
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...]
 
@@ -93,11 +88,11 @@ def coverage_of(
             is_other = result.provenance.qrels_hash in hashes[1:]
             if counted is None or not (is_other or warnings_on(result, measures)):
                 continue
-            problems = () if result.retrieval is None else result.retrieval.problems
+            of_retrieval = () if result.retrieval is None else result.retrieval.findings
             # What is known comes before what could not be asked.
             obstacles = sorted(
-                (problem for problem in problems if problem.is_obstacle),
-                key=lambda problem: problem.kind == "not asked",
+                (finding for finding in of_retrieval if finding.level == "error"),
+                key=lambda finding: finding.code == "store-not-asked",
             )
             repeat = None if len(repeats) == 1 else number
             parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
@@ -111,7 +106,6 @@ def coverage_of(
                     queries_missing=len(counted.queries_missing),
                     means=_known(result.mean_over("judged"), measures),
                     retrieved_means=_known(result.mean_over("retrieved"), measures),
-                    unmatched_ids=counted.unmatched_ids,
                     obstacle=obstacles[0] if obstacles else None,
                     findings=counted.findings,
                     warnings=(
@@ -225,11 +219,10 @@ def missing_note(query_id: str, new: EvaluationResult, old: EvaluationResult) ->
 
 
 def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
-    """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake, once."""
+    """Emit a BeirEvalWarning for each finding, once."""
     sentences: dict[str, None] = {}
     for covered in coverage:
-        number = (covered.unmatched_ids is not None) + len(covered.findings)
-        sentences.update(dict.fromkeys(covered.warnings[:number]))
+        sentences.update(dict.fromkeys(covered.warnings[: len(covered.findings)]))
     for sentence in sentences:
         warn_caller(sentence)
 

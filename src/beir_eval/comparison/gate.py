@@ -49,6 +49,7 @@ from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import compares_depths, depths_text
+from beir_eval.inspection.unmatched_ids import UNMATCHED
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
@@ -598,10 +599,10 @@ class _Rules(NamedTuple):
         """Return why the scores of these systems are no basis for a decision; "" if they are."""
         for system in systems:
             covered = [entry for entry in self.coverage if entry.system == system]
-            if any(entry.unmatched_ids is not None for entry in covered):
+            if any(finding.code == UNMATCHED for entry in covered for finding in entry.findings):
                 return f"the document ids of {system} do not match those of the qrels"
             obstacle = next((entry.obstacle for entry in covered if entry.obstacle), None)
-            is_doubt = obstacle is not None and obstacle.kind == "not asked"
+            is_doubt = obstacle is not None and obstacle.code == "store-not-asked"
             if obstacle is not None and not (is_doubt and self.allow_missing):
                 remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"

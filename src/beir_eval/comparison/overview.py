@@ -132,8 +132,6 @@ def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
             if has_all_pairs
             else []
         )
-    # A column of "?" says nothing; what it cannot say is a sentence.
-    tables, _ = without_repeated_columns(tables, [])
     return [*means, *tables], has_all_pairs
 
 

@@ -23,7 +23,7 @@ from beir_eval.comparison.coverage import (
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.gate_output import gate_document
 from beir_eval.comparison.index import Index, check_names
-from beir_eval.comparison.likeness import LIKENESS_ROWS, Likeness, likeness_notes
+from beir_eval.comparison.likeness import Likeness, likeness_notes
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.records import (
     CommonQueries,
@@ -378,34 +378,6 @@ class Comparison(Shown, Saved):
             )
             raise NotEvaluatedError(msg)
         return self._runs.documents_to_judge(name)[:n]
-
-    def likeness_per_query(
-        self, system: str | None = None, against: str | None = None
-    ) -> dict[str, dict[str, float]]:
-        """Return {query_id: {"rbo": …, "overlap": …, "kendall_distance": …}} for one pair.
-
-        A value is NaN where a system lacks the query or the value is undefined.
-
-        Args:
-            system: the name of the system; by default the only one that is not the baseline, or
-                the second of two systems without a baseline.
-            against: the system it is compared with; by default the baseline, or the other of two
-                systems.
-
-        Raises:
-            NotEvaluatedError: a system was not compared, or the likeness of this pair is not known.
-            SettingError: the default system is not unique, so it must be named.
-        """
-        pair = set(self._index.pair(system, against))
-        for likeness in self.likeness or ():
-            if {likeness.system, likeness.against} == pair:
-                columns = likeness.values.array.T.tolist()
-                return {
-                    query_id: dict(zip(LIKENESS_ROWS, values, strict=True))
-                    for query_id, values in zip(self.query_ids, columns, strict=True)
-                }
-        msg = f"the ranking similarity of {' and '.join(map(repr, sorted(pair)))} is not known"
-        raise NotEvaluatedError(msg)
 
     def _by_gain(
         self, measure: MeasureLike, system: str | None, against: str | None

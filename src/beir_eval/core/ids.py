@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import zlib
 from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -240,8 +241,8 @@ def quick_hashes(ids: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.uint6
     """Return a number of 64 bits for each id, the same on every machine, u8[N].
 
     It is the polynomial of the characters of the id and a line break, modulo 2^64; a line break in
-    an id counts as a backslash and an n. Of an id of more than 200 characters it is ``hash_ids``.
-    It takes 0.1 µs an id, and ``hash_ids`` 1.5 µs.
+    an id counts as a backslash and an n. Of an id of more than 200 characters it is the length and
+    the CRC-32 of its UTF-8. It takes 0.1 µs an id, and ``hash_ids`` 1.5 µs.
     """
     hashes = [np.zeros(0, np.uint64)]
     for begin in range(0, len(ids), _JOINED_AT_ONCE):
@@ -261,7 +262,9 @@ def quick_hashes(ids: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.uint6
         terms = powers[np.arange(len(codes)) - np.repeat(starts[:-1], lengths)]
         terms *= codes
         part_hashes = np.add.reduceat(terms, starts[:-1])
-        part_hashes[long] = hash_ids([part[index] for index in long])
+        contents = (part[index].encode("utf-8", "surrogatepass") for index in long)
+        # A third of the time that BLAKE2b takes.
+        part_hashes[long] = [zlib.crc32(content) | len(content) << 32 for content in contents]
         hashes.append(part_hashes)
     return np.concatenate(hashes)
 

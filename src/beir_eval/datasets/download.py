@@ -365,7 +365,8 @@ def _unpack(file: IO[bytes], archive: Path, target: Path) -> None:
     try:
         _extract_files(file, archive, temporary)
         unpacked = temporary / target.name
-        _check_folder(archive, unpacked)
+        if not unpacked.is_dir():
+            raise FileFormatError(archive, f"the archive holds no folder {unpacked.name!r}")
         try:
             unpacked.rename(target)
         except OSError:
@@ -420,11 +421,6 @@ def _check_size(archive: Path, entries: list[zipfile.ZipInfo]) -> None:
             f"{_LARGEST_RATIO} times as many; nothing was unpacked"
         )
         raise FileFormatError(archive, problem)
-
-
-def _check_folder(archive: Path, folder: Path) -> None:
-    if not folder.is_dir():
-        raise FileFormatError(archive, f"the archive holds no folder {folder.name!r}")
 
 
 def _has_unsafe_sign(name: str) -> bool:

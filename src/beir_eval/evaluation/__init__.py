@@ -8,8 +8,8 @@ elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts
 text and LaTeX, and what they share); ``answers`` (predicted answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
-``Provenance``, ``Retrieval``, ``RetrievalProblem``, ``Reused``, ``ScoreScale``, ``TopDocuments``
-and ``UnmatchedIds`` (its settings are ``core.EvaluationSettings``);
+``Provenance``, ``Retrieval``, ``Reused``, ``ScoreScale`` and ``TopDocuments`` (its settings are
+``core.EvaluationSettings``);
 ``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``,
 ``answer_scores``, ``read_gold_answers``.
 """
@@ -25,11 +25,9 @@ from beir_eval.evaluation.records import (
     MeasureMean,
     Provenance,
     Retrieval,
-    RetrievalProblem,
     Reused,
 )
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.inspection.unmatched_ids import UnmatchedIds
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
@@ -50,11 +48,9 @@ __all__ = [
     "MeasureMean",
     "Provenance",
     "Retrieval",
-    "RetrievalProblem",
     "Reused",
     "ScoreScale",
     "TopDocuments",
-    "UnmatchedIds",
     "answer_scores",
     "answers_to_relevance",
     "evaluate",

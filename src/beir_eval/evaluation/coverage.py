@@ -99,10 +99,7 @@ def _labelled(
 def content_warnings(result: EvaluationResult) -> list[str]:
     """Return the warnings on what judgements and run contain: ids, scores, grades."""
     findings = () if result.counted is None else result.counted.findings
-    return [
-        *unmatched_ids_sentences(result),
-        *(finding.sentence for finding in findings),
-    ]
+    return [finding.sentence for finding in findings]
 
 
 def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:
@@ -142,7 +139,7 @@ def _float32_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
 def retrieval_warnings(retrieval: Retrieval) -> list[str]:
     """Return what was not there to be found, and which answers were reused."""
     return [
-        *(problem.sentence for problem in retrieval.problems),
+        *(finding.sentence for finding in retrieval.findings),
         *(sentence for reused in retrieval.reused for sentence in _reused_sentences(reused)),
     ]
 
@@ -195,32 +192,6 @@ def _time_text(time: str) -> str:
     '2026-11-24 08:10 UTC'
     """
     return f"{time[:16].replace('T', ' ')} UTC"
-
-
-def unmatched_ids_sentences(result: EvaluationResult) -> Iterator[str]:
-    """Yield the warning of document ids that do not match, if there is one."""
-    counted = result.counted
-    if counted is None or counted.unmatched_ids is None:
-        return
-    unmatched = counted.unmatched_ids
-    num_judged, num_documents = counted.documents_judged or 0, counted.documents_retrieved or 0
-    num_ranked = counted.queries_retrieved - len(counted.queries_empty)
-    retrieved = f"{num_documents:,} retrieved documents of {num_ranked:,} judged queries"
-    fact = (
-        f"only {num_judged:,} of the {retrieved} {'is' if num_judged == 1 else 'are'} judged"
-        if num_judged
-        else f"none of the {retrieved} is judged"
-    )
-    remedy = (
-        f"likely reason: {unmatched.reason}"
-        if unmatched.reason
-        else "check that run and qrels belong to the same data set and use the same ids"
-    )
-    examples = unmatched.examples()
-    yield (
-        f"document ids do not match: {fact}{f' ({examples})' if examples else ''}; {remedy}. Until "
-        "they match, scores and verdicts say nothing about the system"
-    )
 
 
 def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
     from beir_eval.inspection.finding import Finding
-    from beir_eval.inspection.unmatched_ids import UnmatchedIds
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -285,7 +284,6 @@ class Evaluator:
             check_float32(summary.float32, matrix.num_retrieved)
             moved = differences_as_given(matrix, summary, self.measures, self._settings)
         cutoffs = cutoffs_of(self.measures)
-        unmatched: UnmatchedIds | None = None
         findings: tuple[Finding, ...] = ()
         text = run.text_counts
         if text is not None:
@@ -293,7 +291,7 @@ class Evaluator:
             ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
             text, cutoffs = replace(text, ends_before=ends), []
         if sampler is not None:
-            unmatched, findings = self._inspector.inspect(
+            findings = self._inspector.inspect(
                 run,
                 matrix,
                 sampler,
@@ -314,7 +312,6 @@ class Evaluator:
             chunks=chunks.chunks,
             further_chunks=chunks.further,
             ids_not_of_chunks=chunks.others,
-            unmatched_ids=unmatched,
             findings=findings,
             text=text,
             double_precision=sums_of(moved.values(), self.measures),
@@ -348,12 +345,7 @@ def for_drop_in(evaluator: Evaluator) -> Evaluator:
     float32 makes of scores, it neither warns nor refuses.
     """
     evaluator._is_drop_in = True  # noqa: SLF001 - its own module
-    inspector = evaluator._inspector  # noqa: SLF001 - likewise
-    inspector.of_qrels = tuple(
-        finding
-        for finding in inspector.of_qrels
-        if finding.code not in ("deep-learning-grades", "level-above-grades")
-    )
+    evaluator._inspector.ignore("deep-learning-grades", "level-above-grades")  # noqa: SLF001
     return evaluator
 
 

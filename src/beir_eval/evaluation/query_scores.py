@@ -230,6 +230,7 @@ class QueryCounts:
             ranked=int(np.count_nonzero(self.documents_retrieved)),
             matched=int(np.count_nonzero(self.documents_judged)),
             documents=int(self.documents_retrieved.sum()),
+            judged_documents=int(self.documents_judged.sum()),
         )
 
     def counted(
@@ -268,7 +269,7 @@ class QueryCounts:
             },
             queries_matched=match_counts.matched,
             documents_retrieved=match_counts.documents,
-            documents_judged=int(self.documents_judged.sum()),
+            documents_judged=match_counts.judged_documents,
             **of_the_whole,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,8 +20,8 @@ from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
 from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
 from beir_eval.errors import shown
-from beir_eval.inspection.finding import Finding, findings_of_parts
-from beir_eval.inspection.unmatched_ids import UnmatchedIds, unmatched_ids_of_parts
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.unmatched_ids import MatchCounts, findings_of_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -138,12 +139,9 @@ class Counted(BaseModel):
         deepest_ranking: the number of documents in the longest ranking.
         judged_in_top: {cutoff: (judged documents, all documents)} in the first ``cutoff`` ranks of
             all queries, for each cutoff of the measures.
-        queries_matched: the number of judged queries whose ranking holds a judged document. This
-            and the next two are None in results that were saved before they were counted.
+        queries_matched: the number of judged queries whose ranking holds a judged document.
         documents_retrieved: the number of documents in the rankings of all judged queries.
         documents_judged: the number of those that are judged for their query.
-        unmatched_ids: what shows that the document ids of run and qrels do not match; None if they
-            match, or nothing shows that they do not.
         findings: signs of mistakes in the judgements and in the run.
         text: how ranked chunks became ranks of judged text; None if documents are ranked.
         double_precision: {measure: how much higher the sum of its scores is (of their logarithms,
@@ -169,10 +167,9 @@ class Counted(BaseModel):
     max_grade: float
     deepest_ranking: int
     judged_in_top: dict[Annotated[int, BeforeValidator(_read_cutoff)], tuple[int, int]]
-    queries_matched: int | None = None
-    documents_retrieved: int | None = None
-    documents_judged: int | None = None
-    unmatched_ids: UnmatchedIds | None = None
+    queries_matched: int
+    documents_retrieved: int
+    documents_judged: int
     chunks: int = 0
     further_chunks: int = 0
     ids_not_of_chunks: int = 0
@@ -190,7 +187,7 @@ class Counted(BaseModel):
         return written
 
     @classmethod
-    def from_parts(cls, parts: Sequence[Counted]) -> Counted:  # noqa: C901 - a branch per kind
+    def from_parts(cls, parts: Sequence[Counted]) -> Counted:
         """Return the counts over the queries of all parts, which are disjoint."""
         counts: dict[str, object] = {}
         for name in cls.model_fields:
@@ -209,17 +206,28 @@ class Counted(BaseModel):
                 counts[name] = None if any(value != 0 for value in values) else 0
             elif name == "duplicates_checked":
                 counts[name] = min(values, key=("judged", "all").index)
-            elif name == "unmatched_ids":
-                counts[name] = unmatched_ids_of_parts(values, counts)
             elif name == "findings":
-                counts[name] = findings_of_parts(values)
+                continue
             elif None in values:
                 counts[name] = None
             elif isinstance(values[0], tuple):
                 counts[name] = tuple(query_id for query_ids in values for query_id in query_ids)
             else:
                 counts[name] = sum(values)
-        return cls.model_validate(counts)
+        counted = cls.model_validate(counts)
+        findings = findings_of_parts((part.findings for part in parts), counted.match_counts)
+        return counted.model_copy(update={"findings": findings})
+
+    @property
+    def match_counts(self) -> MatchCounts:
+        """How many queries retrieve a judged document."""
+        return MatchCounts(
+            judged=self.queries_judged,
+            ranked=self.queries_retrieved - len(self.queries_empty),
+            matched=self.queries_matched,
+            documents=self.documents_retrieved,
+            judged_documents=self.documents_judged,
+        )
 
     @property
     def queries_retrieved(self) -> int:
@@ -287,27 +295,6 @@ class Reused(BaseModel):
     changed_versions: dict[str, tuple[str, str]] = {}
 
 
-class RetrievalProblem(BaseModel):
-    """What was not there for a retriever to find, or could not be looked at.
-
-    Attributes:
-        kind: what it is: judged documents that are "not found", a "part" of a corpus, an output
-            of documents that is "silent" for every query, an "empty" store, or a store that was
-            "not asked" for its documents.
-        sentence: the problem in words.
-    """
-
-    model_config = FROZEN
-
-    kind: Literal["not found", "part", "silent", "empty", "not asked"]
-    sentence: str
-
-    @property
-    def is_obstacle(self) -> bool:
-        """Whether scores are no basis for a decision, such as that of a gate."""
-        return self.kind in {"silent", "empty", "not asked"}
-
-
 class Retrieval(BaseModel):
     """Times and failures of the queries that a retriever answered for an evaluation.
 
@@ -326,7 +313,7 @@ class Retrieval(BaseModel):
         collapse: the field with the name of that document; "" if no chunk was retrieved.
         reused: the answers that were read from a file instead; empty in results that were saved
             before this was recorded.
-        problems: what was not there to be found, or could not be looked at.
+        findings: what was not there to be found, or could not be looked at.
     """
 
     model_config = FROZEN
@@ -342,25 +329,21 @@ class Retrieval(BaseModel):
     chunks: int = 0
     collapse: str = ""
     reused: tuple[Reused, ...] = ()
-    problems: tuple[RetrievalProblem, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @classmethod
     def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
         """Return the times and failures of all parts, whose queries are disjoint."""
-        return cls(
-            seconds={query: seconds for part in parts for query, seconds in part.seconds.items()},
-            failures={query: text for part in parts for query, text in part.failures.items()},
-            left_out=sum(part.left_out for part in parts),
-            further_chunks=sum(part.further_chunks for part in parts),
-            unnamed=sum(part.unnamed for part in parts),
-            without_parent=sum(part.without_parent for part in parts),
-            beyond_limit=sum(part.beyond_limit for part in parts),
-            retries=sum(part.retries for part in parts),
-            chunks=sum(part.chunks for part in parts),
-            collapse=next((part.collapse for part in parts if part.collapse), ""),
-            reused=tuple(reused for part in parts for reused in part.reused),
-            problems=tuple(dict.fromkeys(problem for part in parts for problem in part.problems)),
-        )
+        merged: dict[str, Any] = {}
+        for name in cls.model_fields:
+            values = [getattr(part, name) for part in parts]
+            if isinstance(values[0], dict):
+                merged[name] = {key: text for value in values for key, text in value.items()}
+            elif isinstance(values[0], tuple):
+                merged[name] = tuple(dict.fromkeys(chain.from_iterable(values)))
+            else:
+                merged[name] = next(filter(None, values), "") if name == "collapse" else sum(values)
+        return cls(**merged)
 
     @property
     def repeated(self) -> int:

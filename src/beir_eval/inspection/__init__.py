@@ -11,5 +11,5 @@ all, and their texts from ``texts.toml``); what is looked for in ``judgements``,
 (whether ids match, and the likely reason); ``spellings`` (how two spellings of an id differ, and
 which ids of two lists are the same).
 
-Public: nothing; ``beir_eval.validation`` exports ``Finding`` and ``FindingCode``.
+Public: nothing; ``beir_eval.validation`` exports ``Finding``.
 """

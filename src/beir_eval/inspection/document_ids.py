@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from itertools import filterfalse, islice
 from typing import TYPE_CHECKING
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 #: In how many rankings spellings are compared: fewer if many documents are judged for each query.
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
-#: How many retrieved ids that are not judged are compared, of each.
-_MOST_LISTED = 20
+#: How many retrieved ids that are not judged are compared, of each, and with how many judged ones.
+_MOST_LISTED, _MOST_WANTED = 20, 100
 #: At least this many pairs for each retrieved document that is judged as it stands.
 _LEAST_SHARE = 0.03
 #: Ids as they are written if they were read as floats, such as "1.23457e+06".
@@ -47,7 +48,7 @@ _TIMES_MORE = 1.5
 
 def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     """Yield a finding for each way in which some ids of the run are spelled otherwise."""
-    pairs = nearly_equal_in_sample(qrels, sample)
+    pairs = nearly_equal(qrels, sample)
     return check_spellings("document", "the run", pairs, is_sample=True)
 
 
@@ -67,33 +68,38 @@ def check_spellings(
         effect = ", and count as unjudged" if is_sample else ""
         yield Finding.from_code(
             "ids-nearly-match",
-            f"{ids} of the qrels and of {owner} differ in {difference} only{effect}",
+            f"{ids} of the qrels and of {owner} differ in {difference.phrase} only{effect}",
             count=len(different),
             examples=(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different),
         )
 
 
-def nearly_equal_in_sample(qrels: Qrels, sample: RankingSample) -> Sequence[tuple[str, str]]:
-    """Return (judged id, retrieved id) of two spellings of the same id, in a few rankings.
-
-    Fewer pairs than 3% of the matching ids are none: some ids begin or end with others.
+def nearly_equal(
+    qrels: Qrels, sample: RankingSample, *, is_thorough: bool = False
+) -> Sequence[tuple[str, str]]:
+    """Return (judged id, retrieved id) of two spellings of the same id.
 
     Args:
         qrels: the judgements.
         sample: rankings of the run.
+        is_thorough: whether all rankings are looked at, and few pairs are some. Else fewer than 3%
+            of the matching ids are none: some ids begin or end with others.
     """
     pairs: list[tuple[str, str]] = []
     num_matched = 0
     most = max(_FEWEST_RANKINGS, _MOST_JUDGEMENTS * len(qrels) // len(qrels.doc_ids))
-    for row, documents in sample.judged_rankings(min(most, _MOST_RANKINGS)):
+    most, most_listed, most_wanted = min(most, _MOST_RANKINGS), _MOST_LISTED, _MOST_WANTED
+    if is_thorough:
+        most = most_listed = most_wanted = sys.maxsize
+    for row, documents in sample.judged_rankings(most):
         judged = qrels.doc_ids[int(qrels.starts[row]) : int(qrels.starts[row + 1])]
         retrieved = sample.doc_ids[documents]
         listed = list(filterfalse(set(judged).__contains__, retrieved))
         num_matched += len(retrieved) - len(listed)
         if listed:
             absent = list(filterfalse(set(retrieved).__contains__, judged))
-            pairs += IdMatcher(absent, is_quick=True).pairs(listed[:_MOST_LISTED])
-    return pairs if len(pairs) >= _LEAST_SHARE * num_matched else []
+            pairs += IdMatcher(absent, most_wanted).pairs(listed[:most_listed])
+    return pairs if is_thorough or len(pairs) >= _LEAST_SHARE * num_matched else []
 
 
 def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:

@@ -5,9 +5,8 @@ The texts of all are in ``texts.toml``, which is read when the first one is need
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel
@@ -15,7 +14,7 @@ from pydantic import BaseModel
 from beir_eval.core.saved import FROZEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator
     from typing import Self
 
 #: More than this share of the rankings must have a property, ...
@@ -43,46 +42,13 @@ Level: TypeAlias = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 
 
-@dataclass(frozen=True, slots=True)
-class FindingCode:
-    """A kind of finding.
-
-    Attributes:
-        code: its name, words in lower case joined by hyphens.
-        level: "error", "warning" or "note".
-        meaning: what was found.
-        consequence: why it matters for the scores.
-        remedy: what to do.
-    """
-
-    code: str
-    level: Level
-    meaning: str
-    consequence: str
-    remedy: str
-
-
-def finding_codes() -> Mapping[str, FindingCode]:
-    """Return {code: its row} of what ``validate`` may find, in the order of the documentation."""
-    names = [field.name for field in fields(FindingCode)[1:]]
-    return {
-        code: FindingCode(code, *map(row.__getitem__, names))
-        for code, row in _rows().items()
-        if "meaning" in row
-    }
-
-
-def texts_of(code: str) -> Mapping[str, Any]:
-    """Return {name: text} of a finding, also of what only evaluations look for.
-
-    It has "level" and "remedy", and "subject" if it is about the judgements, whatever the run.
-    """
-    return _rows()[code]
-
-
 @cache
-def _rows() -> dict[str, dict[str, Any]]:
-    """Return {code: its texts}."""
+def finding_texts() -> dict[str, dict[str, Any]]:
+    """Return {code: {name: text}} of all findings, in the order of the documentation.
+
+    Each has "level" and "remedy", and "subject" if it is about the judgements, whatever the run;
+    what ``validate`` may find has a "meaning" and a "consequence" too.
+    """
     # Most evaluations have no finding and import neither.
     import tomllib  # noqa: PLC0415
     from importlib.resources import files  # noqa: PLC0415
@@ -117,7 +83,7 @@ class Finding(BaseModel):
     remedy: str
 
     @classmethod
-    def from_code(
+    def from_code(  # noqa: PLR0913 - the parts of what is told
         cls,
         code: str,
         fact: str,
@@ -125,6 +91,7 @@ class Finding(BaseModel):
         count: int,
         total: int | None = None,
         examples: Iterable[str] = (),
+        reason: str = "",
     ) -> Self:
         """Return a finding with the level and the remedy of its code.
 
@@ -134,8 +101,9 @@ class Finding(BaseModel):
             count: how many it concerns.
             total: of how many.
             examples: the first three are kept.
+            reason: the likely reason, as a clause; it comes before the remedy.
         """
-        texts = texts_of(code)
+        texts = finding_texts()[code]
         return cls(
             code=code,
             level=texts["level"],
@@ -144,7 +112,7 @@ class Finding(BaseModel):
             count=count,
             total=total,
             examples=tuple(islice(examples, MOST_EXAMPLES)),
-            remedy=texts["remedy"],
+            remedy=f"Likely reason: {reason}. {texts['remedy']}" if reason else texts["remedy"],
         )
 
     @property
@@ -159,9 +127,6 @@ def about(subject: str, findings: Iterable[Finding]) -> Iterator[Finding]:
     return (finding.model_copy(update={"subject": subject}) for finding in findings)
 
 
-def findings_of_parts(parts: Iterable[Sequence[Finding]]) -> tuple[Finding, ...]:
-    """Return the findings of results over disjoint queries; the first of each code is kept."""
-    by_code: dict[str, Finding] = {}
-    for finding in chain.from_iterable(parts):
-        by_code.setdefault(finding.code, finding)
-    return tuple(by_code.values())
+def without(findings: Iterable[Finding], *codes: str) -> tuple[Finding, ...]:
+    """Return the findings of other codes."""
+    return tuple(finding for finding in findings if finding.code not in codes)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.ranking_sample import Sampler, read_sample
 from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
-from beir_eval.inspection.finding import LEAST_DIFFERENT, Finding
+from beir_eval.inspection.finding import LEAST_DIFFERENT, Finding, without
 from beir_eval.inspection.judgements import findings_of_qrels
 from beir_eval.inspection.labels import findings_of_labels
 from beir_eval.inspection.rankings import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
-    from beir_eval.inspection.unmatched_ids import MatchCounts, UnmatchedIds
+    from beir_eval.inspection.unmatched_ids import MatchCounts
     from beir_eval.measures import Measure
 
 
@@ -47,7 +47,11 @@ class Inspector:
         self._qrels = qrels
         self._may_be_swapped = grades_look_like_scores(qrels)
         self._judged_ids = forms_of_qrels(qrels)
-        self.of_qrels = findings_of_qrels(qrels, measures)
+        self._of_qrels = findings_of_qrels(qrels, measures)
+
+    def ignore(self, *codes: str) -> None:
+        """Report no finding of these codes about the judgements."""
+        self._of_qrels = without(self._of_qrels, *codes)
 
     def sampler(self, run: Run) -> Sampler | None:
         """Return what looks at rankings while a run is read; at all of a sample if it is slow."""
@@ -65,8 +69,8 @@ class Inspector:
         counts: MatchCounts,
         tied: Ints,
         search_ids: bool,
-    ) -> tuple[UnmatchedIds | None, tuple[Finding, ...]]:
-        """Return whether ids do not match, and all that looks like a mistake.
+    ) -> tuple[Finding, ...]:
+        """Return all that looks like a mistake.
 
         Args:
             run: the run; if there is a symptom some rankings are read again.
@@ -79,23 +83,23 @@ class Inspector:
             search_ids: whether ids are searched for other spellings; contents are not.
         """
         qrels = self._qrels
-        unmatched = find_unmatched_ids(qrels, run, matrix, counts, search_ids=search_ids)
+        unmatched = tuple(find_unmatched_ids(qrels, run, matrix, counts, search_ids=search_ids))
         if self._may_be_swapped and (swapped := tuple(swapped_inputs(qrels, run))):
-            return unmatched, swapped
+            return (*unmatched, *swapped)
         sample, seen = sampler.sample(run.stated_ranks), Symptoms()
         by_score = settings.order == "score"
         if sampler.is_first_look:
             seen = symptoms_of(qrels, matrix, sample, tied, self._judged_ids, by_score=by_score)
-            if any(seen) or unmatched is not None:
+            if any(seen) or unmatched:
                 sample = read_sample(run, qrels)
         findings: Iterable[Finding] = ()
-        if unmatched is None:
+        if not unmatched:
             findings = findings_of_run(
                 qrels, matrix, sample, seen, by_score=by_score, search_ids=search_ids
             )
         elif search_ids:
             findings = (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
-        return unmatched, (*self.of_qrels, *findings)
+        return (*unmatched, *self._of_qrels, *findings)
 
 
 def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at

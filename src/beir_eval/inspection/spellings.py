@@ -157,55 +157,45 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SEPARATORS = re.compile(r"[\W_]+")
 
 
-def _rests(text: str, *, suffixes: bool) -> Iterator[str]:
+def _rests(text: str) -> Iterator[str]:
     """Yield what is left of an id without a prefix or a suffix, for each that it may have.
 
     A prefix has a letter: "57-" of "57-2" is the number of a document, and 2 that of a passage.
 
-    >>> list(_rests("msmarco_doc12-3", suffixes=True))
+    >>> list(_rests("msmarco_doc12-3"))
     ['doc12-3', '12-3', '3', 'msmarco', 'msmarco_doc12']
     """
     first_letter = _LETTER.search(text)
     if first_letter is not None:
         for end in _PREFIX_END.finditer(text, first_letter.end()):
             yield text[end.start() :]
-    if suffixes:
-        for separator in _SEPARATORS.finditer(text, 1):
-            yield text[: separator.start()]
-
-
-#: A quick search folds so many wanted ids, looks for an id in so many of them, at most so often,
-#: and removes prefixes and suffixes of so many listed ones.
-_MOST_FOLDED, _MOST_TEXT, _MOST_PLACES, _MOST_CUT = 300, 100, 4, 10
+    for separator in _SEPARATORS.finditer(text, 1):
+        yield text[: separator.start()]
 
 
 class IdMatcher:
-    """Finds other spellings of the ids of a list: those that fold alike, or have a prefix more.
+    """Finds other spellings of the ids of a list: those that fold alike, or have an affix more.
 
     Ids of more than 200 characters, and placeholders, are not searched.
     """
 
-    def __init__(self, wanted: Collection[str], *, is_quick: bool = False) -> None:
+    def __init__(self, wanted: Collection[str], most: int | None = None) -> None:
         """Read the ids.
 
         Args:
             wanted: the ids.
-            is_quick: whether only a few ids are searched for prefixes, and for suffixes too.
+            most: of how many wanted ids changes are looked for; None for all. Of listed ids always.
         """
         wanted = list(searchable_ids(wanted))
-        self._wanted, self._is_quick = set(wanted), is_quick
-        lengths = set(map(len, wanted)) or {0}
-        self._shortest, self._longest = min(lengths), max(lengths)
-        some = wanted[:_MOST_FOLDED] if is_quick else wanted
-        self._by_fold = dict(zip(folded(some), some, strict=True))
-        self._text = "\n".join(["", *wanted[:_MOST_TEXT], ""])
+        self._wanted = set(wanted)
+        wanted = wanted[:most]
+        self._by_fold = dict(zip(folded(wanted), wanted, strict=True))
+        with_rests = [text for text in wanted if not text.isdecimal()]
         self._by_rest = {
             rest: text
             # Of several ids with one rest, the shortest is kept.
-            for text in sorted(
-                () if is_quick else wanted, key=lambda text: (len(text), text), reverse=True
-            )
-            for rest in _rests(text, suffixes=False)
+            for text in sorted(with_rests, key=lambda text: (len(text), text), reverse=True)
+            for rest in _rests(text)
         }
 
     def pairs(self, listed: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -214,100 +204,83 @@ class IdMatcher:
         Args:
             listed: ids that are not wanted in this spelling.
         """
-        if not self._wanted:
-            return
-        listed = list(searchable_ids(listed))
-        num_cut = _MOST_CUT if self._is_quick else len(listed)
-        for index, (text, fold) in enumerate(zip(listed, folded(listed), strict=True)):
+        listed = list(searchable_ids(listed)) if self._wanted else []
+        for text, fold in zip(listed, folded(listed), strict=True):
             match = self._by_fold.get(fold) or self._by_rest.get(text)
-            if match is None and index < num_cut:
-                if len(text) > self._shortest:  # never so if all have one length, as hashes
-                    rests = _rests(text, suffixes=self._is_quick)
-                    match = next((rest for rest in rests if rest in self._wanted), None)
-                if match is None and self._is_quick and len(text) < self._longest:
-                    match = next(_lines_with(text, self._text), None)
+            if match is None and not text.isdecimal():
+                match = next((rest for rest in _rests(text) if rest in self._wanted), None)
             if match is not None:
                 yield match, text
 
 
-def _lines_with(text: str, lines: str) -> Iterator[str]:
-    r"""Yield the lines that are an id with a prefix or a suffix more, each between line feeds.
-
-    A prefix ends, and a suffix begins, with a character that is neither letter nor digit; or a
-    prefix ends with a letter and the id begins with a digit.
-
-    >>> list(_lines_with("12", "\ndoc_12\n412\n12.0\ndoc12\n"))
-    ['doc_12', '12.0', 'doc12']
-    """
-    at = lines.find(text)
-    for _ in range(_MOST_PLACES):
-        if at < 0:
-            return
-        begin, end = lines.rfind("\n", 0, at) + 1, lines.find("\n", at)
-        before, after = lines[begin:at], lines[at + len(text) : end]
-        ends_there = not before[-1:].isalnum() or (before.isalpha() and text[0].isdecimal())
-        if ends_there and not after[:1].isalnum():
-            yield lines[begin:end]
-        at = lines.find(text, end)
-
-
-#: How the differences of a prefix and of a suffix begin in words.
-_PREFIX, _SUFFIX = "the prefix ", "the suffix "
 #: A suffix of chunks: a separator and a number.
 _CHUNK = re.compile(r"([\W_]+(?:chunk|passage|part|p|c)?[\W_]*)\d+")
+#: What differs if it is not one thing.
+_SEVERAL = "white space, case, zeros or encoding"
 
 
-def _difference(first: str, second: str) -> str:
-    """Return what differs between two spellings of an id."""
-    for kind in KINDS.values():
-        if kind.change(first) == kind.change(second):
-            return kind.phrase
-    shorter, longer = sorted((first, second), key=len)
-    if _fold(first) != _fold(second):
-        if longer.endswith(shorter):
-            return f"{_PREFIX}{shown(longer.removesuffix(shorter))}"
-        if longer.startswith(shorter):
-            suffix = longer.removeprefix(shorter)
-            chunk = _CHUNK.fullmatch(suffix)
-            return f"{_SUFFIX}{shown(suffix if chunk is None else f'{chunk[1]}…')}"
-    return "white space, case, zeros or encoding"
-
-
-class SpellingDifference(NamedTuple):
-    """Ids that differ in one way only.
+class Difference(NamedTuple):
+    """What differs between two spellings of an id.
 
     Attributes:
-        difference: what differs, such as "upper and lower case" or "the prefix 'doc_'".
-        pairs: (id of the qrels, id of the run or the corpus), each once.
+        cause: a key of ``KINDS``, "prefix", "suffix", "chunks" or "several".
+        affix: the prefix or suffix; of chunks, how it begins.
     """
 
-    difference: str
-    pairs: Sequence[tuple[str, str]]
+    cause: str
+    affix: str = ""
+
+    @property
+    def phrase(self) -> str:
+        """The difference in words, such as "upper and lower case" or "the prefix 'doc_'"."""
+        if self.affix:
+            kind = "prefix" if self.cause == "prefix" else "suffix"
+            return f"the {kind} {shown(f'{self.affix}…' if self.cause == 'chunks' else self.affix)}"
+        return KINDS[self.cause].phrase if self.cause in KINDS else _SEVERAL
+
+    @classmethod
+    def from_spellings(cls, first: str, second: str) -> Difference:
+        """Return what differs between two spellings of an id."""
+        for cause, kind in KINDS.items():
+            if kind.change(first) == kind.change(second):
+                return cls(cause)
+        shorter, longer = sorted((first, second), key=len)
+        if _fold(first) != _fold(second):
+            if longer.endswith(shorter):
+                return cls("prefix", longer.removesuffix(shorter))
+            if longer.startswith(shorter):
+                suffix = longer.removeprefix(shorter)
+                chunk = _CHUNK.fullmatch(suffix)
+                return cls("suffix", suffix) if chunk is None else cls("chunks", chunk[1])
+        return cls("several")
 
 
-def spelling_differences(pairs: Iterable[tuple[str, str]]) -> Iterator[SpellingDifference]:
-    """Yield each difference between two spellings that is no coincidence.
+def spelling_differences(
+    pairs: Iterable[tuple[str, str]],
+) -> Iterator[tuple[Difference, Sequence[tuple[str, str]]]]:
+    """Yield each difference between two spellings that is no coincidence, with its pairs.
 
     Of several prefixes or suffixes only the commonest is yielded; others may be part of the ids.
 
     Args:
         pairs: (id of the qrels, other id), as ``IdMatcher`` yields them.
     """
-    by_difference: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    by_difference: dict[Difference, list[tuple[str, str]]] = defaultdict(list)
     for pair in dict.fromkeys(pairs):
-        by_difference[_difference(*pair)].append(pair)
+        by_difference[Difference.from_spellings(*pair)].append(pair)
     affixes = [
-        name
-        for name, different in by_difference.items()
-        if name.startswith((_PREFIX, _SUFFIX))
+        difference
+        for difference, different in by_difference.items()
+        if difference.affix
         # One side has it, the other not.
         and len({len(ours) < len(theirs) for ours, theirs in different}) == 1
     ]
-    commonest = max(affixes, key=lambda name: len(by_difference[name]), default=None)
-    uncertain = {kind.phrase for kind in KINDS.values() if kind.may_be_two}
+    commonest = max(affixes, key=lambda difference: len(by_difference[difference]), default=None)
     for difference, different in by_difference.items():
-        is_affix = difference.startswith((_PREFIX, _SUFFIX))
-        if (is_affix or difference in uncertain) and len(different) < _LEAST_PAIRS:
+        is_uncertain = difference.affix or (
+            difference.cause in KINDS and KINDS[difference.cause].may_be_two
+        )
+        if is_uncertain and len(different) < _LEAST_PAIRS:
             continue
-        if not is_affix or difference == commonest:
-            yield SpellingDifference(difference, different)
+        if not difference.affix or difference == commonest:
+            yield difference, different

@@ -9,18 +9,17 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel
 
 from beir_eval.core.ids import NOT_AN_ID
-from beir_eval.core.saved import FROZEN
 from beir_eval.errors import RunError
-from beir_eval.inspection.spellings import KINDS, searchable_ids
+from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.spellings import KINDS, Difference, IdMatcher, folded, searchable_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from beir_eval.core.qrels import Qrels
@@ -43,41 +42,37 @@ _SWAPPED_SHARE = 0.2
 #: The share of judged ids beyond the largest number of the run that shows row numbers, and how many
 #: such ids are expected among as many ids as the run has.
 _OUTSIDE_SHARE, _LEAST_OUTSIDE = 0.2, 10
-#: Examples of ids, and the characters of each, in a sentence.
-_EXAMPLES, _LONGEST_ID = 3, 60
+#: The code of ids that do not match.
+UNMATCHED = "document-ids-do-not-match"
+#: Examples of ids of each side, and the characters of each, in a sentence.
+_EXAMPLES, _LONGEST_ID = 2, 60
 _MOST_DIGITS = 12
-#: What may follow the id of a document in the id of its chunk.
-_CHUNK_SEPARATORS = ("#", "::", "@", "|", "/", ":", "_", "-", ".")
-
 
 #: How the ids of gold answers, and of predictions that are none, begin in judged answers.
 ANSWER_PREFIXES = GOLD_PREFIX, PREDICTION_PREFIX = "gold ", "prediction "
 
 
-class UnmatchedIds(BaseModel):
-    """Ids of a run that do not match those of the qrels, or hardly any of them.
+class IdDifference(NamedTuple):
+    """How ids of two sides differ.
 
     Attributes:
-        qrels_ids: a few ids of judged documents; empty if they are not known.
-        run_ids: a few ids of retrieved documents; those of the qrels in the run's spelling if the
+        wanted, listed: a few ids of both sides; those of ``wanted`` in the other spelling if the
             cause is known.
-        cause: what makes the ids differ: a key of ``inspection.ids.KINDS``, "prefix", "suffix",
+        cause: what makes the ids differ: a key of ``spellings.KINDS``, "prefix", "suffix",
             "chunks", "row numbers" or "swapped columns"; None if it is not known.
         reason: the cause as a clause with the remedy; "" if it is not known.
     """
 
-    model_config = FROZEN
-
-    qrels_ids: tuple[str, ...] = ()
-    run_ids: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
     cause: str | None = None
     reason: str = ""
 
-    def examples(self) -> str:
-        """Return the ids of both sides as a sentence; "" if they are not known."""
-        if not self.qrels_ids:
-            return ""
-        return f"the qrels have {_id_list(self.qrels_ids)}, the run has {_id_list(self.run_ids)}"
+    def examples(self) -> tuple[str, ...]:
+        """Return the ids of both sides as a clause; none if they are not known."""
+        if not self.wanted:
+            return ()
+        return (f"the qrels have {_id_list(self.wanted)}, the run has {_id_list(self.listed)}",)
 
 
 def _id_list(ids: Sequence[str]) -> str:
@@ -95,12 +90,14 @@ class MatchCounts:
         ranked: the number of those that have at least one document in the run.
         matched: the number of those whose ranking holds a judged document.
         documents: the number of documents in all these rankings.
+        judged_documents: how many of these are judged for their query.
     """
 
     judged: int
     ranked: int
     matched: int
     documents: int
+    judged_documents: int
 
     @property
     def are_few(self) -> bool:
@@ -121,6 +118,27 @@ class MatchCounts:
         )
 
 
+def unmatched_ids(counts: MatchCounts, difference: IdDifference) -> Finding:
+    """Return the finding that document ids of a run are not those of the qrels.
+
+    Args:
+        counts: the counts of the run.
+        difference: how the ids differ.
+    """
+    retrieved = f"{counts.documents:,} retrieved documents of {counts.ranked:,} judged queries"
+    number = counts.judged_documents
+    judged = f"only {number:,} of the {retrieved} {'is' if number == 1 else 'are'} judged"
+    return Finding.from_code(
+        UNMATCHED,
+        "document ids do not match: "
+        + (judged if number else f"none of the {retrieved} is judged"),
+        count=counts.documents - number,
+        total=counts.documents,
+        examples=difference.examples(),
+        reason=difference.reason,
+    )
+
+
 def find_unmatched_ids(
     qrels: Qrels,
     run: Run,
@@ -128,8 +146,8 @@ def find_unmatched_ids(
     counts: MatchCounts,
     *,
     search_ids: bool = True,
-) -> UnmatchedIds | None:
-    """Return what shows that the document ids of a run are not those of the qrels; None if not so.
+) -> Iterator[Finding]:
+    """Yield a finding if the document ids of a run are not those of the qrels.
 
     The ids do not match if another spelling of the run's ids matches many more queries; or if none
     of six ranked queries or more, or hardly any, retrieves a judged document, and the sampled
@@ -149,7 +167,7 @@ def find_unmatched_ids(
         search_ids: whether other spellings of the ids are tried; of contents they are not.
     """
     if not counts.are_few:
-        return None
+        return
     # Evenly spread queries, with about 100,000 documents in all.
     ranked = np.flatnonzero(matrix.num_retrieved)
     num_sampled = max(1, min(len(ranked), _MOST_IDS * len(ranked) // counts.documents))
@@ -165,50 +183,38 @@ def find_unmatched_ids(
     wanted = [sample.grades_of_row(row) for row in rows]
     listed = [ids_of_row[row] for row in rows]
     if all(doc_id.startswith(ANSWER_PREFIXES) for ids in listed for doc_id in ids):
-        return None  # a prediction that is no gold answer is an id of its own
+        return  # a prediction that is no gold answer is an id of its own
     groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * counts.ranked < counts.judged
-    unmatched = groups.unmatched_ids(set(qrels.query_ids) if may_be_swapped else frozenset())
-    if unmatched.cause is not None:
-        return unmatched
+    difference = groups.difference(set(qrels.query_ids) if may_be_swapped else frozenset())
     overlap = _share_in(_distinct_ids(groups.wanted), _distinct_ids(groups.listed))
-    return unmatched if counts.are_hardly_any and overlap < _MATCHING_OVERLAP else None
+    if difference.cause is not None or (counts.are_hardly_any and overlap < _MATCHING_OVERLAP):
+        yield unmatched_ids(counts, difference)
 
 
-def unmatched_ids_of_parts(
-    parts: Sequence[UnmatchedIds | None], counts: Mapping[str, Any]
-) -> UnmatchedIds | None:
-    """Return what shows that ids do not match over the queries of several results together.
+def findings_of_parts(
+    parts: Iterable[Sequence[Finding]], counts: MatchCounts
+) -> tuple[Finding, ...]:
+    """Return the findings of results over disjoint queries; the first of each code is kept.
 
-    Parts that are too small to show anything may do so together; then no ids are known.
-
-    Args:
-        parts: what each result shows.
-        counts: the fields of ``Counted`` over all parts, before this one.
-    """
-    first = next((part for part in parts if part is not None), None)
-    if counts["queries_matched"] is None or counts["documents_retrieved"] is None:
-        return first
-    num_judged = counts["queries_judged"]
-    match_counts = MatchCounts(
-        judged=num_judged,
-        ranked=num_judged - len(counts["queries_missing"]) - len(counts["queries_empty"]),
-        matched=counts["queries_matched"],
-        documents=counts["documents_retrieved"],
-    )
-    if match_counts.are_few and first is not None and first.cause is not None:
-        return first
-    return (first or UnmatchedIds()) if unmatched_ids_of_counts(match_counts) else None
-
-
-def unmatched_ids_of_counts(counts: MatchCounts) -> UnmatchedIds | None:
-    """Return whether counts alone show that ids do not match; no ids and no reason are known.
+    Whether ids match is decided by the counts of all: parts that are too small to show it may do so
+    together; then no ids are known.
 
     Args:
-        counts: the counts over all queries.
+        parts: the findings of each result.
+        counts: the counts over all parts.
     """
-    return UnmatchedIds() if counts.are_few and counts.are_hardly_any else None
+    by_code: dict[str, Finding] = {}
+    for finding in itertools.chain.from_iterable(parts):
+        by_code.setdefault(finding.code, finding)
+    first = by_code.pop(UNMATCHED, None)
+    unmatched: Sequence[Finding] = ()
+    if counts.are_few and (first is not None or counts.are_hardly_any):
+        of_all = unmatched_ids(counts, IdDifference())
+        known = {} if first is None else {"examples": first.examples, "remedy": first.remedy}
+        unmatched = [of_all.model_copy(update=known)]
+    return (*unmatched, *by_code.values())
 
 
 def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
@@ -228,20 +234,36 @@ def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
         documents = []
     if documents and _share_in(documents, judged) >= _SWAPPED_SHARE:
         return _REASONS["swapped columns"]
-    wanted, alone = set(searchable_ids(judged)), [[text] for text in searchable_ids(listed)]
-    groups = IdGroups([wanted] * len(alone), alone, may_be_chunks=False)
-    unmatched = groups.unmatched_ids(frozenset())
-    if unmatched.cause == "row numbers":
+    difference = difference_of_lists(judged, listed)
+    if difference.cause == "row numbers":
         numbers = set(map(_row_number, listed))
         is_range = numbers in (set(range(len(listed))), set(range(1, len(listed) + 1)))
         return "the run's query ids look like row numbers; use the ids" if is_range else ""
-    return unmatched.reason
+    return "" if difference.cause == "chunks" else difference.reason
+
+
+def difference_of_lists(
+    wanted: Collection[str], listed: Collection[str], theirs: str = "the run"
+) -> IdDifference:
+    """Return how the ids of a list differ from wanted ones, of which any may be meant."""
+    alone = [[text] for text in searchable_ids(listed)]
+    return IdGroups([set(searchable_ids(wanted))] * len(alone), alone, theirs=theirs).difference()
 
 
 _REASONS: dict[str, str] = {
     **{cause: f"ids differ in {kind.phrase} only; {kind.remedy}" for cause, kind in KINDS.items()},
+    "several": "ids differ in more than one way; write them alike",
+    "prefix": "the ids of {owner} begin with {affix!r}, those of {other} do not; {verb} it",
+    "suffix": "the ids of {owner} end in {affix!r}, those of {other} do not; {verb} it",
+    "chunks": (
+        "the ids of {owner} are those of chunks: count the best chunk of each document with "
+        "--chunk-ids {affix!r} (collapse={affix!r})"
+    ),
+    "two prefixes": (
+        "the ids of {owner} begin with {affix!r}, those of {other} with {verb!r}; replace it"
+    ),
     "row numbers": (
-        "the ids of {theirs} look like row numbers; replace them by the documents' ids "
+        "the ids of {owner} look like row numbers; replace them by the documents' ids "
         "(Run.from_arrays takes them as doc_ids=)"
     ),
     "swapped columns": (
@@ -249,22 +271,6 @@ _REASONS: dict[str, str] = {
         "qrels"
     ),
 }
-
-
-@dataclass(frozen=True)
-class _Spelling:
-    """A change of ids that may make two spellings equal.
-
-    Attributes:
-        cause: what it undoes.
-        reason: the cause as a clause with the remedy.
-        of_wanted, of_listed: the changes of the wanted and of the listed ids.
-    """
-
-    cause: str
-    reason: str
-    of_wanted: Callable[[str], str]
-    of_listed: Callable[[str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +281,6 @@ class IdGroups:
         wanted: the wanted ids of each group. [G]
         listed: the ids that are listed for each group. [G]
         ours, theirs: what sentences call the owner of the wanted, and of the listed ids.
-        may_be_chunks: whether listed ids may be those of chunks of documents.
         is_searched: whether other spellings of the ids are tried.
     """
 
@@ -283,7 +288,6 @@ class IdGroups:
     listed: Sequence[Sequence[str]]
     ours: str = "the qrels"
     theirs: str = "the run"
-    may_be_chunks: bool = True
     is_searched: bool = True
 
     @classmethod
@@ -294,7 +298,6 @@ class IdGroups:
         *,
         search_ids: bool = True,
         owners: tuple[str, str] = ("the qrels", "the run"),
-        may_be_chunks: bool = True,
     ) -> IdGroups:
         """Return the groups of the ids that are searched; of all ids if none is.
 
@@ -303,7 +306,6 @@ class IdGroups:
             listed: the ids that are listed for each group; likewise. [G]
             search_ids: whether other spellings may be tried; of texts they are not.
             owners: the attributes ``ours`` and ``theirs``.
-            may_be_chunks: as the attribute.
         """
         sides = [
             [[text for text in ids if not text.startswith(NOT_AN_ID)] for ids in side]
@@ -312,83 +314,85 @@ class IdGroups:
         searched = [[list(searchable_ids(ids)) for ids in side] for side in sides]
         is_searched = search_ids and all(any(side) for side in searched)
         all_wanted, all_listed = searched if is_searched else sides
-        return cls(all_wanted, all_listed, *owners, may_be_chunks, is_searched)
+        return cls(all_wanted, all_listed, *owners, is_searched)
 
-    def unmatched_ids(self, other_ids: AbstractSet[str]) -> UnmatchedIds:
-        """Return the likely cause why listed ids are not wanted ones, with examples.
+    def difference(self, other_ids: AbstractSet[str] = frozenset()) -> IdDifference:
+        """Return how listed ids differ from wanted ones, with examples.
 
         Args:
             other_ids: the ids of the other kind (the queries, for documents), which show swapped
                 columns; empty if they cannot be swapped.
         """
         if not self.is_searched:
-            return UnmatchedIds(qrels_ids=_first_ids(self.wanted), run_ids=_first_ids(self.listed))
-        matched = sum(1 for _ in self._matches(_same, _same))
-        best: tuple[int, _Spelling, list[tuple[str, str]]] | None = None
-        for spelling in self._spellings():
-            pairs = list(self._matches(spelling.of_wanted, spelling.of_listed))
-            # At least three times as many and three more, so that chance does not explain it.
-            is_clear = len(pairs) >= (3 * matched + 3 if matched else 1)
-            if is_clear and (best is None or len(pairs) > best[0]):
-                best = len(pairs), spelling, pairs
-        # Row numbers match some ids by chance, once a prefix of the others is removed.
-        if best is not None and (
-            2 * best[0] > len(self.wanted) or not self._are_row_numbers(best[1])
-        ):
-            _, spelling, pairs = best
-            wanted, listed = zip(*pairs[:_EXAMPLES], strict=True)
-            return UnmatchedIds(
-                qrels_ids=wanted, run_ids=listed, cause=spelling.cause, reason=spelling.reason
-            )
-        cause = self._cause_without_match(other_ids)
-        return UnmatchedIds(
-            qrels_ids=_first_ids(self.wanted),
-            run_ids=_first_ids(self.listed),
-            cause=cause,
-            reason=_REASONS[cause].format(theirs=self.theirs) if cause else "",
+            return self._with_cause(None)
+        num_matched, pairs_of = self._pairs()
+        difference, pairs = max(
+            pairs_of.items(), key=lambda item: len(item[1]), default=(Difference("several"), [])
         )
-
-    def _matches(
-        self, of_wanted: Callable[[str], str], of_listed: Callable[[str], str]
-    ) -> Iterator[tuple[str, str]]:
-        """Yield (wanted id, listed id) of the first match of each group that has one."""
-        cached: tuple[Collection[str], dict[str, str]] | None = None
-        for wanted, listed in zip(self.wanted, self.listed, strict=True):
-            if cached is None or cached[0] is not wanted:  # groups may share their wanted ids
-                cached = wanted, {of_wanted(text): text for text in wanted}
-            for text in listed:
-                original = cached[1].get(of_listed(text))
-                if original is not None:
-                    yield original, text
-                    break
-
-    def _spellings(self) -> Iterator[_Spelling]:
-        """Yield the changes to try: each prefix only if all ids of a side have it."""
-        for cause, kind in KINDS.items():
-            yield _Spelling(cause, _REASONS[cause], kind.change, kind.change)
-        wanted, listed = (_distinct_ids(ids) for ids in (self.wanted, self.listed))
-        for owner, other, ids, verb in (
-            (self.theirs, self.ours, listed, "remove"),
-            (self.ours, self.theirs, wanted, "add"),
+        # At least three times as many and three more, so that chance does not explain it; row
+        # numbers match some ids by chance, once a prefix of the others is removed.
+        is_clear = len(pairs) >= (2 * num_matched + 3 if num_matched else 1)
+        if is_clear and (
+            2 * len(pairs) > len(self.wanted) or not self._are_row_numbers(difference)
         ):
-            for affix, have, removed in _common_affixes(ids):
-                reason = f"the ids of {owner} {have}, those of {other} do not; {verb} it"
-                changes = (_same, removed) if verb == "remove" else (removed, _same)
-                yield _Spelling(affix, reason, *changes)
-        for separator in _CHUNK_SEPARATORS if self.may_be_chunks else ():
-            if 2 * sum(separator in text[1:] for text in listed) > len(listed):
-                reason = (
-                    f"the ids of {self.theirs} are those of chunks: count the best chunk of each "
-                    f"document with --chunk-ids {separator!r} (collapse={separator!r})"
-                )
-                yield _Spelling("chunks", reason, _same, _without_chunk(separator))
-        name, other_name = (re.sub(r"[^\W_]*$", "", common_prefix(ids)) for ids in (wanted, listed))
-        if name and other_name and name != other_name:
-            reason = (
-                f"the ids of {self.theirs} begin with {other_name!r}, those of {self.ours} with "
-                f"{name!r}; replace it"
+            of_listed = len(pairs[0][1]) > len(pairs[0][0])
+            owner, other = (self.theirs, self.ours) if of_listed else (self.ours, self.theirs)
+            verb = "remove" if of_listed else "add"
+            return self._with_pairs(
+                difference.cause, pairs, owner=owner, other=other, affix=difference.affix, verb=verb
             )
-            yield _Spelling("prefix", reason, _prefix_remover(name), _prefix_remover(other_name))
+        return self._of_two_prefixes() or self._with_cause(self._cause_without_match(other_ids))
+
+    def _with_pairs(
+        self, cause: str, pairs: Sequence[tuple[str, str]], **words: str
+    ) -> IdDifference:
+        """Return a difference that pairs of ids show."""
+        wanted, listed = zip(*pairs[:_EXAMPLES], strict=True)
+        return IdDifference(wanted, listed, cause, _REASONS[cause].format(**words))
+
+    def _of_two_prefixes(self) -> IdDifference | None:
+        """Return the difference if each side has a prefix of its own."""
+        ours, theirs = (
+            re.sub(r"[^\W_]*$", "", common_prefix(_distinct_ids(ids)))
+            for ids in (self.wanted, self.listed)
+        )
+        if not ours or not theirs or ours == theirs:
+            return None
+        rests = {
+            key: {text.removeprefix(ours): text for text in wanted}
+            for key, wanted in _by_identity(self.wanted).items()
+        }
+        pairs = [
+            (rests[id(wanted)][rest], text)
+            for wanted, listed in zip(self.wanted, self.listed, strict=True)
+            for text in listed
+            if (rest := text.removeprefix(theirs)) in rests[id(wanted)]
+        ]
+        if not pairs:
+            return None
+        words = {"owner": self.theirs, "other": self.ours, "affix": theirs, "verb": ours}
+        return self._with_pairs("two prefixes", pairs, **words)
+
+    def _with_cause(self, cause: str | None) -> IdDifference:
+        """Return a difference that no pair of ids shows."""
+        reason = _REASONS[cause].format(owner=self.theirs) if cause else ""
+        return IdDifference(_first_ids(self.wanted), _first_ids(self.listed), cause, reason)
+
+    def _pairs(self) -> tuple[int, dict[Difference, list[tuple[str, str]]]]:
+        """Return how many groups match, and {difference: a pair of each other group with it}."""
+        num_matched = 0
+        pairs_of: dict[Difference, list[tuple[str, str]]] = {}
+        matchers = {key: IdMatcher(ids) for key, ids in _by_identity(self.wanted).items()}
+        for wanted, listed in zip(self.wanted, self.listed, strict=True):
+            if not set(listed).isdisjoint(wanted):
+                num_matched += 1
+                continue
+            first: dict[Difference, tuple[str, str]] = {}
+            for pair in matchers[id(wanted)].pairs(listed):
+                first.setdefault(Difference.from_spellings(*pair), pair)
+            for difference, pair in first.items():
+                pairs_of.setdefault(difference, []).append(pair)
+        return num_matched, pairs_of
 
     def _cause_without_match(self, other_ids: AbstractSet[str]) -> str | None:
         """Return the likely cause if no change of the ids makes them match."""
@@ -399,17 +403,17 @@ class IdGroups:
             return "row numbers"
         return "swapped columns" if share >= _SWAPPED_SHARE else None
 
-    def _are_row_numbers(self, spelling: _Spelling | None = None) -> bool:
+    def _are_row_numbers(self, difference: Difference | None = None) -> bool:
         """Return whether listed ids are whole numbers below many of the wanted ones.
 
         Args:
-            spelling: how the ids are changed before; None leaves them as they are.
+            difference: what is undone in all ids before.
         """
         listed, wanted = _distinct_ids(self.listed), _distinct_ids(self.wanted)
-        if spelling is not None:
+        if difference is not None:
+            affix = difference.affix
             listed, wanted = (
-                set(map(spelling.of_listed, listed)),
-                set(map(spelling.of_wanted, wanted)),
+                set(folded([text.removeprefix(affix) for text in ids])) for ids in (listed, wanted)
             )
         largest = max(map(_row_number, listed), default=-1)
         if not wanted or min(map(_row_number, listed), default=-1) < 0:
@@ -418,13 +422,14 @@ class IdGroups:
         return outside >= _OUTSIDE_SHARE and outside * len(listed) >= _LEAST_OUTSIDE
 
 
+def _by_identity(groups: Sequence[Collection[str]]) -> dict[int, Collection[str]]:
+    """Return {identity: ids} of the groups, so that ids that groups share are read once."""
+    return {id(group): group for group in groups}
+
+
 def _distinct_ids(groups: Sequence[Collection[str]]) -> set[str]:
-    """Return the different ids of all groups; a collection that groups share is read once."""
-    return set(itertools.chain.from_iterable({id(group): group for group in groups}.values()))
-
-
-def _same(text: str) -> str:
-    return text
+    """Return the different ids of all groups."""
+    return set(itertools.chain.from_iterable(_by_identity(groups).values()))
 
 
 def common_prefix(ids: Collection[str]) -> str:
@@ -436,36 +441,10 @@ def common_prefix(ids: Collection[str]) -> str:
     return first[: next((index for index, pair in pairs if pair[0] != pair[1]), len(first))]
 
 
-def _common_affixes(
-    ids: Collection[str],
-) -> Iterator[tuple[str, str, Callable[[str], str]]]:
-    """Yield (affix, what the ids have, the change that removes it) of what all ids have.
-
-    Prefixes are yielded shortest first, but none that could cut a number; a suffix begins with
-    neither letter nor digit.
-    """
-    prefix = common_prefix(ids)
-    for length in range(1, len(prefix) + 1):
-        if not prefix[length - 1].isdecimal():
-            yield "prefix", f"begin with {prefix[:length]!r}", _prefix_remover(prefix[:length])
-    suffix = common_prefix([text[::-1] for text in ids])[::-1]
-    if suffix := re.sub(r"^[^\W_]+", "", suffix):
-        yield "suffix", f"end in {suffix!r}", lambda text: text.removesuffix(suffix)
-
-
 def _row_number(text: str) -> int:
     """Return an id as a whole number; -1 if it does not look like a row number."""
     is_number = text.isdecimal() and len(text) <= _MOST_DIGITS and (text[0] != "0" or text == "0")
     return int(text) if is_number else -1
-
-
-def _prefix_remover(prefix: str) -> Callable[[str], str]:
-    return lambda text: text.removeprefix(prefix)
-
-
-def _without_chunk(separator: str) -> Callable[[str], str]:
-    """Return a function that removes the last separator, and what follows, from an id."""
-    return lambda text: text.rpartition(separator)[0] or text
 
 
 def _share_in(ids: Collection[str], others: AbstractSet[str]) -> float:

@@ -30,7 +30,7 @@ from beir_eval.measures.registry import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 __all__ = [
     "TOOLS",
@@ -262,7 +262,9 @@ def names_among(
         dict.fromkeys(
             name_among(names, name)
             for measure in measures
-            for name in ([measure] if _is_among(names, measure) else _names_in(measure))
+            for name in (
+                [measure] if isinstance(measure, str) and measure in names else _names_in(measure)
+            )
         )
     )
     return listed or tuple(map(str, parse_all(())))  # which raises the error
@@ -301,10 +303,6 @@ def _is_another_name(word: str, measure: Measure) -> bool:
         return True
     typed, canonical = (re.sub(r"[\W_]", "", name.lower()) for name in (word, measure.name))
     return not (typed.startswith(canonical) or canonical.startswith(typed))
-
-
-def _is_among(names: Container[str], measure: MeasureLike) -> bool:
-    return isinstance(measure, str) and measure in names
 
 
 def _check_is_list(measures: object) -> None:

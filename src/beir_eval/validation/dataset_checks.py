@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.errors import shown
+from beir_eval.errors import first_few, shown
 from beir_eval.inspection.document_ids import check_spellings
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.spellings import IdMatcher, searchable_ids
-from beir_eval.inspection.unmatched_ids import IdGroups
+from beir_eval.inspection.spellings import IdMatcher
+from beir_eval.inspection.unmatched_ids import difference_of_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 #: How many ids of a corpus are compared to find why none matches.
 _MOST_IDS = 100_000
-#: Of so many queries with one text the best ranking is searched for.
-_MOST_EQUAL_TEXTS = 10
 
 
 def check_folder(missing: Sequence[str]) -> Iterator[Finding]:
@@ -133,7 +130,8 @@ def _check_judged(judged: list[str], present: set[str], first_ids: list[str]) ->
     reason = _reason(judged, first_ids, "the corpus")
     yield Finding.from_code(
         "document-ids-do-not-match",
-        f"none of {len(judged):,} judged documents is in the corpus{reason}",
+        f"none of {len(judged):,} judged documents is in the corpus",
+        reason=reason,
         count=len(judged),
         total=len(judged),
         examples=[
@@ -144,13 +142,10 @@ def _check_judged(judged: list[str], present: set[str], first_ids: list[str]) ->
 
 
 def _reason(wanted: list[str], listed: list[str], owner: str) -> str:
-    """Return the likely reason why no id matches, as the end of a sentence; "" if not known."""
-    alone = [[text] for text in searchable_ids(listed)]
-    groups = IdGroups([set(searchable_ids(wanted))] * len(alone), alone, theirs=owner)
-    unmatched = groups.unmatched_ids(frozenset())
+    """Return the likely reason why no id matches, as a clause; "" if it is not known."""
+    difference = difference_of_lists(wanted, listed, owner)
     # Row numbers are explained for runs; the numbers of a corpus are its ids.
-    is_known = unmatched.cause not in (None, "row numbers")
-    return f"; likely reason: {unmatched.reason}" if is_known else ""
+    return "" if difference.cause == "row numbers" else difference.reason
 
 
 def _check_texts(equal_texts: list[str], count: int) -> Iterator[Finding]:
@@ -203,7 +198,8 @@ def check_queries(
         reason = _reason(list(qrels.query_ids), list(islice(texts, _MOST_IDS)), "the queries")
         yield Finding.from_code(
             "query-ids-do-not-match",
-            f"none of {len(qrels):,} judged queries has a text{reason}",
+            f"none of {len(qrels):,} judged queries has a text",
+            reason=reason,
             count=len(absent),
             total=len(qrels),
             examples=[
@@ -256,74 +252,17 @@ def _check_query_texts(texts: Mapping[str, str], qrels: Qrels) -> Iterator[Findi
             total=len(qrels),
             examples=(f"{shown(query_id)}: {shown(texts[query_id])}" for query_id in wordless),
         )
-    relevant = [
-        {doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0}
-        for row in range(len(qrels))
-    ]
     differing = [
         rows
         for rows in rows_of.values()
         if any(qrels.grades_of_row(row) != qrels.grades_of_row(rows[0]) for row in rows[1:])
     ]
     if differing:
-        # Every query by itself, then less what equal texts lose.
-        recall = sum(1 / len(docs) for docs in relevant if docs)
-        rank = float(sum(map(bool, relevant)))
-        for rows in differing:
-            group = [relevant[row] for row in rows if relevant[row]]
-            alone = sum(1 / len(docs) for docs in group), float(len(group))
-            together = _highest_recall(group), _highest_reciprocal_ranks(group)
-            recall, rank = recall - alone[0] + together[0], rank - alone[1] + together[1]
         count = sum(map(len, differing))
         yield Finding.from_code(
             "equal-texts-judged-differently",
-            f"{count:,} judged queries have the text of another one and other judgements, so that "
-            f"no system can reach more than Recall@1 {recall / len(qrels):.4f} and MRR "
-            f"{rank / len(qrels):.4f}",
+            f"{count:,} judged queries have the text of another one and other judgements",
             count=count,
             total=len(qrels),
-            examples=(", ".join(shown(qrels.query_ids[row]) for row in rows) for rows in differing),
+            examples=(first_few(qrels.query_ids[row] for row in rows) for rows in differing[:1]),
         )
-
-
-def _highest_recall(group: Sequence[set[str]]) -> float:
-    """Return the highest sum of Recall@1 of one ranking for queries with these relevant documents.
-
-    >>> _highest_recall([{"a"}, {"a", "b"}, {"c"}])
-    1.5
-    """
-    share_of: dict[str, float] = {}
-    for docs in group:
-        for doc in docs:
-            share_of[doc] = share_of.get(doc, 0.0) + 1 / len(docs)
-    return max(share_of.values(), default=0.0)
-
-
-def _highest_reciprocal_ranks(group: Sequence[set[str]]) -> float:
-    """Return the highest sum of 1 / rank of the first relevant document, of one ranking.
-
-    Of more than ten queries it is a bound: no document is relevant for more queries than the most
-    useful one, and so the queries of each rank are at most that many.
-
-    >>> _highest_reciprocal_ranks([{"a"}, {"b"}, {"b", "c"}])
-    2.5
-    """
-    queries_of: dict[str, set[int]] = {}
-    for query, docs in enumerate(group):
-        for doc in docs:
-            queries_of.setdefault(doc, set()).add(query)
-    answered = set(map(frozenset, queries_of.values()))
-    if len(group) > _MOST_EQUAL_TEXTS:
-        most = max(map(len, answered))
-        return float(sum(1 / (1 + query // most) for query in range(len(group))))
-
-    @cache
-    def best(open_queries: frozenset[int], rank: int) -> float:
-        gains = (
-            len(queries & open_queries) / rank + best(open_queries - queries, rank + 1)
-            for queries in answered
-            if queries & open_queries
-        )
-        return max(gains, default=0.0)
-
-    return best(frozenset(range(len(group))), 1)

@@ -9,15 +9,10 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.errors import escape_controls, number_of
-from beir_eval.inspection.finding import LEVELS, Finding, Level, finding_codes
+from beir_eval.inspection.finding import LEVELS, Finding, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from beir_eval.inspection.finding import FindingCode
-
-#: {code: its row}, in the order of the documentation.
-FINDING_CODES: Mapping[str, FindingCode] = finding_codes()
+    from collections.abc import Iterator, Sequence
 
 
 class InputSummary(BaseModel):
@@ -118,4 +113,5 @@ def _lines_of(findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
         yield 2, f"{listed}: {fact}"
         if examples:
             yield 3, f"for example: {'; '.join(examples)}"
-    yield 2, f"remedy: {findings[0].remedy}"
+    for remedy in dict.fromkeys(finding.remedy for finding in findings):
+        yield 2, f"remedy: {remedy}"

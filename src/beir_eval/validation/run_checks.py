@@ -11,13 +11,13 @@ from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.inspection.document_ids import check_spellings, nearly_equal_in_sample
+from beir_eval.inspection.document_ids import check_spellings, nearly_equal
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.inspect import findings_of_run
 from beir_eval.inspection.spellings import IdMatcher
 from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
 from beir_eval.inspection.symptoms import Symptoms
-from beir_eval.inspection.unmatched_ids import reason_of_query_ids
+from beir_eval.inspection.unmatched_ids import UNMATCHED, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.qrels_checks import check_encodings, check_header
 
@@ -67,8 +67,8 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
         reason = reason_of_query_ids(qrels.query_ids, run)
         yield Finding.from_code(
             "query-ids-do-not-match",
-            f"none of the {len(qrels):,} judged queries is in the run"
-            + (f"; likely reason: {reason}" if reason else ""),
+            f"none of the {len(qrels):,} judged queries is in the run",
+            reason=reason,
             count=len(qrels),
             total=len(qrels),
             examples=[
@@ -111,19 +111,11 @@ def _check_documents(
     system: RunInput, qrels: Qrels, counted: Counted, sample: RankingSample
 ) -> Iterator[Finding]:
     """Yield findings about the documents of judged queries."""
-    num_documents = counted.documents_retrieved or 0
-    unmatched = counted.unmatched_ids
-    if unmatched is not None:
-        yield Finding.from_code(
-            "document-ids-do-not-match",
-            f"{counted.documents_judged or 0:,} of {num_documents:,} retrieved documents are judged"
-            + (f"; likely reason: {unmatched.reason}" if unmatched.reason else ""),
-            count=num_documents - (counted.documents_judged or 0),
-            total=num_documents,
-            examples=[unmatched.examples()] if unmatched.qrels_ids else (),
-        )
-    else:
-        pairs = list(_nearly_judged(system, qrels)) or nearly_equal_in_sample(qrels, sample)
+    num_documents = counted.documents_retrieved
+    unmatched = [finding for finding in counted.findings if finding.code == UNMATCHED]
+    yield from unmatched
+    if not unmatched:
+        pairs = nearly_equal(qrels, sample, is_thorough=True)
         yield from check_spellings("document", "the run", pairs)
     if counted.duplicates:
         yield Finding.from_code(
@@ -143,18 +135,6 @@ def _check_documents(
             count=counted.identical_ids,
             total=num_ranked,
         )
-
-
-def _nearly_judged(system: RunInput, qrels: Qrels) -> Iterator[tuple[str, str]]:
-    """Yield (judged id, retrieved id) of documents that differ in their spelling only."""
-    row_of = {query_id: row for row, query_id in enumerate(qrels.query_ids)}
-    for query_id, doc_ids, _ in system.run.rankings():
-        row = row_of.get(query_id)
-        if row is not None:
-            judged = qrels.doc_ids[qrels.starts[row] : qrels.starts[row + 1]]
-            known, present = set(judged), set(doc_ids)
-            matcher = IdMatcher([text for text in judged if text not in present])
-            yield from matcher.pairs([text for text in doc_ids if text not in known])
 
 
 def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import haystack
@@ -48,6 +49,9 @@ JUDGED = {
     "q3": {"kettle": 1},
     "q4": {"knives": 2, "bread": 0},
 }
+NOT_STORED = "1 of 5 judged documents is not in the store, so no ranking can have them: 'kettle'"
+EMPTY = "the document store of retriever is empty"
+SILENT = "returned no document for any of 4 queries. Check its inputs, filters and document store"
 
 
 @pytest.fixture
@@ -71,8 +75,10 @@ def evaluate_quietly(pipeline, folder, **settings):
 
 
 @component
-class Letters:
+class LettersTextEmbedder:
     """A text embedder that counts four letters."""
+
+    model = "owner/letters"
 
     @component.output_types(embedding=list[float])
     def run(self, text: str):
@@ -80,18 +86,22 @@ class Letters:
 
 
 @component
-class LetterDocuments:
+class LettersDocumentEmbedder:
+    model = "mirror/letters"
+
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]):
         embedded = [
-            replace(document, embedding=Letters().run(document.content)["embedding"])
+            replace(document, embedding=LettersTextEmbedder().run(document.content)["embedding"])
             for document in documents
         ]
         return {"documents": embedded}
 
 
 def dense(store):
-    pipeline = pipeline_of(embedder=Letters(), dense=InMemoryEmbeddingRetriever(store, top_k=5))
+    pipeline = pipeline_of(
+        embedder=LettersTextEmbedder(), dense=InMemoryEmbeddingRetriever(store, top_k=5)
+    )
     pipeline.connect("embedder.embedding", "dense.query_embedding")
     return pipeline
 
@@ -129,7 +139,7 @@ def test_a_retriever_inside_a_super_component_is_found_too(folder, store):
 @pytest.mark.parametrize("make_pipeline", [dense, hybrid])
 def test_an_indexing_pipeline_with_an_embedder_writes_what_is_searched(folder, make_pipeline):
     store = InMemoryDocumentStore()
-    index(folder, indexing(store, LetterDocuments()), progress=False)
+    index(folder, indexing(store, LettersDocumentEmbedder()), progress=False)
     result = evaluate_pipeline(folder, make_pipeline(store), measures="num_ret", progress=False)
     assert result["num_ret"] == 4 * 5
     assert result.warnings() == []
@@ -145,7 +155,7 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_named(folder):
     index(folder, store, progress=False)
     sentence = (
         "2 of 5 judged documents are not in the corpus, 1 of them relevant, so no ranking can have "
-        "them: 'oven', 'bread'"
+        "them: 'oven', 'bread'. Write all that are judged"
     )
     with pytest.warns(BeirEvalWarning, match=sentence):
         result = evaluate_pipeline(folder, retrieving(store), measures="MRR", progress=False)
@@ -156,16 +166,14 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_named(folder):
     assert nothing.startswith("no document was retrieved for any judged query (is the document")
     assert others == [
         "only 1 of 4 judged queries evaluated: the limit left out 3",
-        "the corpus does not have the only judged document, 'oven'",
+        "the corpus does not have the only judged document, 'oven'. Write all that are judged",
     ]
 
 
 def test_judged_documents_that_the_store_lacks_are_counted_and_named(folder, store):
     store.delete_documents(["kettle"])
     result = evaluate_quietly(retrieving(store), folder)
-    assert result.warnings() == [
-        "1 of 5 judged documents is not in the store, so no ranking can have them: 'kettle'"
-    ]
+    assert result.warnings() == [f"{NOT_STORED}. Write all that are judged"]
 
 
 class Remote:
@@ -259,7 +267,7 @@ def test_a_store_that_cannot_be_asked_is_named_and_the_gate_is_not_decidable(fol
 
 def test_an_empty_store_is_named_and_the_gate_is_not_decidable(folder):
     result = evaluate_quietly(retrieving(InMemoryDocumentStore()), folder)
-    assert "the document store of retriever is empty" in result.warnings()
+    assert f"{EMPTY}. Write the corpus to it first" in result.warnings()
     [check] = check_floors(result, {"MRR": 0.0}, allow_missing=True)
     assert check.outcome == "undecidable"
 
@@ -284,7 +292,7 @@ def joined_with_nothing(store, inner=None):
 
 def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_gate(folder, store):
     silent = evaluate_quietly(joined_with_nothing(store), folder, name="new")
-    assert silent.warnings() == ["web.documents returned no document for any of 4 queries"]
+    assert silent.warnings() == [f"web.documents {SILENT}"]
     alone = evaluate_quietly(retrieving(store), folder, name="old")
     [check] = check_gate(compare([alone, silent], baseline="old"), ["MRR"])
     assert check.outcome == "undecidable"
@@ -295,7 +303,7 @@ def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_g
 def test_a_component_inside_a_super_component_is_named_by_its_path(folder, store):
     inner = pipeline_of(search=nothing())
     result = evaluate_quietly(joined_with_nothing(store, SuperComponent(pipeline=inner)), folder)
-    assert result.warnings() == ["web/search.documents returned no document for any of 4 queries"]
+    assert result.warnings() == [f"web/search.documents {SILENT}"]
 
 
 def test_the_answers_of_a_saved_run_name_a_silent_component_too(folder, store, tmp_path):
@@ -312,8 +320,8 @@ def test_sizes_are_counted_in_an_event_loop_as_well(folder, store, concurrency):
     retriever = PipelineRetriever(pipeline, concurrency=concurrency)
     before = tracing.tracer.actual_tracer
     _, retrieval = retriever.retrieve({f"q{n}": "zzz" for n in range(20)})
-    assert [problem.sentence for problem in retrieval.problems] == [
-        "retriever.documents returned no document for any of 20 queries"
+    assert [finding.sentence for finding in retrieval.findings] == [
+        f"retriever.documents {SILENT.replace('4', '20')}"
     ]
     assert tracing.tracer.actual_tracer is before
 
@@ -456,13 +464,13 @@ def test_the_store_of_a_retriever_inside_a_component_is_asked_too(folder, store)
     store.delete_documents(["kettle"])
     search = MultiQueryTextRetriever(retriever=InMemoryBM25Retriever(store, top_k=5))
     assert evaluate_quietly(expanded(search), folder).warnings() == [
-        "1 of 5 judged documents is not in the store, so no ranking can have them: 'kettle'"
+        f"{NOT_STORED}. Write all that are judged"
     ]
 
 
 def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(folder, store):
     search = MultiQueryEmbeddingRetriever(
-        retriever=InMemoryEmbeddingRetriever(store), query_embedder=Letters()
+        retriever=InMemoryEmbeddingRetriever(store), query_embedder=LettersTextEmbedder()
     )
     with pytest.raises(SettingError, match="search/retriever searches by embedding"):
         evaluate_pipeline(folder, expanded(search), progress=False)
@@ -470,7 +478,7 @@ def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(
 
 def test_documents_without_an_embedding_among_others_are_counted(folder):
     store = InMemoryDocumentStore()
-    index(folder, indexing(store, LetterDocuments()), progress=False)
+    index(folder, indexing(store, LettersDocumentEmbedder()), progress=False)
     without = replace(store.filter_documents()[0], embedding=None)
     store.write_documents([without], policy="overwrite")
     [sentence] = evaluate_quietly(dense(store), folder).warnings()
@@ -571,3 +579,90 @@ def test_a_benchmark_says_what_a_pipeline_cannot_find(folder, store, tmp_path):
     ).run()
     [warning] = result.warnings()
     assert "1 of 5 judged documents is not in the store" in warning
+
+
+def findings_of(pipeline, folder, code, **settings):
+    """Return the findings of a code that the retrieval has."""
+    retrieval = evaluate_quietly(pipeline, folder, **settings).retrieval
+    return [finding for finding in retrieval.findings if finding.code == code]
+
+
+def is_not(*names):
+    """Return a filter that some documents do not pass."""
+    conditions = [{"field": "meta.beir_doc_id", "operator": "!=", "value": name} for name in names]
+    return {"operator": "AND", "conditions": conditions}
+
+
+def searching(store, search, filters=None):
+    """Return a retriever of a store, made of a function from the query to documents."""
+    retriever = Answers(search)
+    retriever.document_store, retriever.filters = store, filters
+    return pipeline_of(search=retriever)
+
+
+@pytest.mark.parametrize("is_remote", [False, True])
+def test_judged_documents_that_a_filter_of_a_retriever_excludes_are_counted(
+    folder, store, is_remote
+):
+    passing = store.filter_documents
+    if is_remote:
+        store = SimpleNamespace(count_documents=store.count_documents, filter_documents=passing)
+    filters = is_not("oven", "bread")
+    pipeline = searching(store, lambda _: passing(filters), filters)
+    [finding] = findings_of(pipeline, folder, "filtered-documents")
+    assert finding.fact == (
+        "the filters of search exclude 2 of the 5 judged documents in its store, 1 of them "
+        "relevant: 'oven', 'bread'"
+    )
+    assert (finding.count, finding.total) == (2, 5)
+    pipeline.get_component("search").filters = is_not("beans")
+    assert findings_of(pipeline, folder, "filtered-documents") == []
+
+
+def test_a_text_embedder_of_another_model_than_the_documents_is_named(folder):
+    store = InMemoryDocumentStore()
+    index(folder, indexing(store, LettersDocumentEmbedder()), progress=False)
+    pipeline = dense(store)
+    assert findings_of(pipeline, folder, "other-embedding-model") == []  # a copy of the same
+    pipeline.get_component("embedder").model = "owner/words"
+    [finding] = findings_of(pipeline, folder, "other-embedding-model")
+    assert finding.fact == "queries are embedded by words, and the documents were by letters"
+
+
+def test_texts_of_relevant_documents_under_further_ids_are_counted(folder, store):
+    assert findings_of(retrieving(store), folder, "further-ids") == []
+    copies = [
+        replace(document, id=f"copy-{document.id}", meta={})
+        for document in store.filter_documents()
+        if document.id in {"oven", "pump", "kettle", "bread"}  # bread is not relevant
+    ]
+    store.write_documents(copies[:2])
+    assert findings_of(retrieving(store), folder, "further-ids") == []  # two may be chance
+    store.write_documents(copies[2:])
+    [finding] = findings_of(retrieving(store), folder, "further-ids")
+    assert "texts of 3 of 4 relevant documents" in finding.fact
+    assert finding.examples == ("'oven' and 'copy-oven'", "'pump' and 'copy-pump'")
+
+
+@pytest.mark.parametrize(("hits", "is_random"), [(0, True), (1, True), (2, False), (20, False)])
+def test_rankings_that_hold_no_more_relevant_documents_than_random_ones_are_named(
+    tmp_path, hits, is_random
+):
+    texts = {f"d{number}": f"text {number}" for number in range(100)}
+    queries = {f"q{number}": f"query {number}" for number in range(20)}
+    judged = {query: {f"d{number}": 1} for number, query in enumerate(queries)}
+    folder = write_dataset(tmp_path / "many", texts, queries, judged)
+    store = InMemoryDocumentStore()
+    index(folder, store, progress=False)
+    # 20 rankings of 2 of 100 documents hold 20 x 2 / 100 = 0.4 of 20 relevant ones by chance, and
+    # one standard deviation more is 1.03.
+    names = {f"query {n}": ["d98", f"d{n if n < hits else 99}"] for n in range(20)}
+    pipeline = searching(store, lambda text: [store.storage[name] for name in names[text]])
+    findings = findings_of(pipeline, folder, "random-rankings")
+    assert len(findings) == is_random
+    for finding in findings:
+        assert finding.fact == (
+            f"the rankings hold {hits} relevant documents, and random ones of the 100 documents in "
+            "the store would hold 0.4"
+        )
+        assert (finding.count, finding.total) == (hits, 20)

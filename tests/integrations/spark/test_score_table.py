@@ -184,5 +184,8 @@ def test_counts_alone_show_that_ids_do_not_match_but_give_no_reason():
     run = Run({f"q{number}": {f"d{number}": 1.0} for number in range(9)})
     columns = concatenate_columns(table_in_parts(qrels, run, {}))
     result = result_of_table(facts_of(qrels, {}), columns)
-    unmatched = result.counted.unmatched_ids
-    assert (unmatched.cause, unmatched.reason, unmatched.run_ids) == (None, "", ())
+    [unmatched] = result.counted.findings
+    assert unmatched.fact == (
+        "document ids do not match: none of the 9 retrieved documents of 9 judged queries is judged"
+    )
+    assert (unmatched.examples, "Likely reason" in unmatched.remedy) == ((), False)

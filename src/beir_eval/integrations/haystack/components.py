@@ -105,6 +105,21 @@ def inner_pipeline(component: Any) -> Any:
     return inner if is_pipeline(inner) else None
 
 
+def models_of(pipeline: Any, kind: str) -> frozenset[str]:
+    """Return the names of the models of the components whose class has a name that ends so.
+
+    Of a path it is the last part, as an organisation may keep a copy.
+    """
+    models = (
+        getattr(component, "model", None)
+        for _, component in walk_components(pipeline)
+        if type(component).__name__.endswith(kind)
+    )
+    return frozenset(
+        model.rstrip("/").rpartition("/")[2] for model in models if isinstance(model, str)
+    )
+
+
 def stores_of(pipeline: Any) -> list[tuple[str, Any]]:
     """Return (component, store) of components with a document store, also inside components."""
     return [

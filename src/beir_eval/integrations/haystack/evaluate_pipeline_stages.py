@@ -12,6 +12,7 @@ from beir_eval.comparison.stages.result import ComponentSeconds
 from beir_eval.core.run import Run
 from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, first_few
+from beir_eval.inspection.finding import LEAST_QUERIES, TOP
 from beir_eval.integrations.haystack.evaluate_pipeline import (
     gold_of,
     retrieve_and_evaluate,
@@ -199,6 +200,7 @@ def stages_of_pipeline(  # noqa: PLR0913 - one keyword a setting
         for stage in stages.inputs
         if stage in stages.for_prompts and stage.name in ran
     ]
+    remarks += _unheard_inputs(graph, rankings, measures[0].cutoff or TOP)
     return stages_of_runs(
         qrels,
         {name: Run.from_rankings(rankings[name]) for name in graph.inputs},
@@ -244,6 +246,33 @@ def _rankings_of(
         for stage, doc_ids in record.rankings.items():
             rankings.setdefault(stage, {})[query_id] = doc_ids
     return rankings
+
+
+def _unheard_inputs(
+    graph: StageGraph, rankings: Mapping[str, Mapping[str, Sequence[str]]], k: int
+) -> Iterator[str]:
+    """Yield the inputs of joining stages of whose own documents none is among the first ones.
+
+    Own documents are those that no other input has for the query, in six queries or more.
+
+    Args:
+        graph: which stage passes documents to which.
+        rankings: {stage: {query_id: its documents}}.
+        k: how many documents are the first ones.
+    """
+    for stage, inputs in graph.inputs.items():
+        for before in inputs if len(inputs) > 1 else ():
+            num_own = num_heard = 0
+            for query_id, doc_ids in rankings[before].items():
+                others = (rankings[name].get(query_id, ()) for name in inputs if name != before)
+                own = set(doc_ids).difference(*others)
+                num_own += bool(own)
+                num_heard += not own.isdisjoint(rankings[stage].get(query_id, ())[:k])
+            if num_own >= LEAST_QUERIES and not num_heard:
+                yield (
+                    f"for {num_own:,} queries, no document that only {before} found is among the "
+                    f"first {k} of {stage}: check how it joins scores"
+                )
 
 
 def _failed_records(

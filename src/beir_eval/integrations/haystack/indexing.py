@@ -25,6 +25,7 @@ from beir_eval.errors import InputError, SettingError, check_count, shown, warn_
 from beir_eval.integrations.haystack.components import (
     code_of_components,
     is_pipeline,
+    models_of,
     sha256_of_pipeline,
     stores_of,
 )
@@ -133,11 +134,13 @@ def index(  # noqa: PLR0913 - one keyword a setting
             passed += len(batch)
             advance(len(batch))
     stores = [target]
+    models: frozenset[str] = frozenset()
     if is_pipeline(target):
         digest.update(sha256_of_pipeline(target).encode())
         digest.update(json.dumps(code_of_components(target).own).encode())
         stores = [store for _, store in stores_of(target)]
-    record_written(stores, digest.hexdigest(), frozenset(absent), part)
+        models = models_of(target, "DocumentEmbedder")
+    record_written(stores, digest.hexdigest(), absent=frozenset(absent), part=part, models=models)
     if replaced:
         documents_were = "document was" if replaced == 1 else "documents were"
         warn_caller(
@@ -278,11 +281,13 @@ class _Written:
         absent: the judged documents of the latest corpus that it does not have.
         part: (documents written, documents of the corpus) of the latest corpus; None if it was
             written as a whole.
+        models: the names of the models that embedded its documents.
     """
 
     hashes: dict[str, None] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
     part: tuple[int, int] | None = None
+    models: frozenset[str] = frozenset()
 
 
 #: {key of the store: what was written to it}. Stores with one key share their documents.
@@ -301,22 +306,19 @@ def store_key(store: Any) -> str:
     return json.dumps(content, sort_keys=True, default=repr)
 
 
-def record_written(
-    stores: Iterable[Any], sha256: str, absent: frozenset[str], part: tuple[int, int] | None
-) -> None:
+def record_written(stores: Iterable[Any], sha256: str, **latest: Any) -> None:
     """Record that a corpus was written to stores.
 
     Args:
         stores: the stores.
         sha256: the SHA-256 of the documents, and of what they were written through.
-        absent: the judged documents that the corpus does not have.
-        part: as of ``_Written``.
+        latest: the other attributes of ``_Written``.
     """
     for key in {store_key(store) for store in stores}:
-        written = _WRITTEN.setdefault(key, _Written())
-        written.hashes.pop(sha256, None)
-        written.hashes[sha256] = None
-        written.absent, written.part = absent, part
+        hashes = _WRITTEN[key].hashes if key in _WRITTEN else {}
+        hashes.pop(sha256, None)
+        hashes[sha256] = None
+        _WRITTEN[key] = _Written(hashes, **latest)
 
 
 def written_hash(stores: Iterable[Any]) -> str | None:
@@ -332,10 +334,18 @@ def written_hash(stores: Iterable[Any]) -> str | None:
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
+def _written_to(stores: Iterable[Any]) -> list[_Written]:
+    return [_WRITTEN[key] for key in map(store_key, stores) if key in _WRITTEN]
+
+
 def absent_from_corpus(stores: Iterable[Any]) -> frozenset[str]:
     """Return the judged documents that the corpora written to these stores do not have."""
-    written = [_WRITTEN[key] for key in map(store_key, stores) if key in _WRITTEN]
-    return frozenset.union(frozenset(), *(entry.absent for entry in written))
+    return frozenset().union(*(written.absent for written in _written_to(stores)))
+
+
+def written_models(stores: Iterable[Any]) -> frozenset[str]:
+    """Return the models that embedded the documents of the corpora written to these stores."""
+    return frozenset().union(*(written.models for written in _written_to(stores)))
 
 
 def is_known(stores: Iterable[Any]) -> bool:
@@ -346,5 +356,5 @@ def is_known(stores: Iterable[Any]) -> bool:
 
 def written_part(stores: Iterable[Any]) -> tuple[int, int] | None:
     """Return the part of a corpus that was written to one of these stores; None if none was."""
-    parts = [_WRITTEN[key].part for key in map(store_key, stores) if key in _WRITTEN]
+    parts = (written.part for written in _written_to(stores))
     return next((part for part in parts if part is not None), None)

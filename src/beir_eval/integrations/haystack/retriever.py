@@ -41,7 +41,8 @@ from beir_eval.integrations.haystack.stage_tracer import Recorded, recording
 from beir_eval.integrations.haystack.store_checks import (
     check_embeddings,
     count_stored,
-    store_problems,
+    random_rankings,
+    store_findings,
 )
 from beir_eval.integrations.retrieval.documents import (
     AUTO,
@@ -63,7 +64,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
-    from beir_eval.evaluation.records import Retrieval, RetrievalProblem
+    from beir_eval.evaluation.records import Retrieval
+    from beir_eval.inspection.finding import Finding
     from beir_eval.integrations.haystack.sockets import Socket
     from beir_eval.integrations.haystack.stage_tracer import QueryRecord
     from beir_eval.integrations.retrieval.documents import Answer
@@ -175,7 +177,7 @@ class PipelineRetriever:
         self.failed: Mapping[str, QueryRecord] = {}
         self.concurrency, self._progress, self._check_saved = concurrency, progress, check_saved
         self.pipeline, self.collapse = pipeline, collapse
-        self._last_problems: tuple[RetrievalProblem, ...] = ()
+        self._last_findings: tuple[Finding, ...] = ()
 
     def _is_enough(self, answer: Answer) -> bool:
         """Return whether a saved answer has the stages and the generated answers asked for."""
@@ -220,26 +222,26 @@ class PipelineRetriever:
                 of the corpus.
         """
         run, retrieval = self.retrieve(queries)
-        for problem in retrieval.problems:
-            warn_caller(problem.sentence)
+        for finding in retrieval.findings:
+            warn_caller(finding.sentence)
         return run
 
-    def store_problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
+    def store_findings(self, judged: Mapping[str, float]) -> tuple[Finding, ...]:
         """Return what the document stores show before any query is run.
 
         Args:
             judged: {doc_id: highest grade} of the judged documents.
         """
         with as_pipeline(self.pipeline) as opened:
-            return tuple(store_problems(opened, judged, self.names))
+            return tuple(store_findings(opened, judged, self.names))
 
-    def retrieval_problems(self, judged: Mapping[str, float]) -> tuple[RetrievalProblem, ...]:
+    def retrieval_findings(self, judged: Mapping[str, float]) -> tuple[Finding, ...]:
         """Return what the document stores and the last call show; a benchmark asks for it.
 
         Args:
             judged: {doc_id: highest grade} of the judged documents.
         """
-        return (*self.store_problems(judged), *self._last_problems)
+        return (*self.store_findings(judged), *self._last_findings)
 
     def retrieve(
         self,
@@ -299,7 +301,7 @@ class PipelineRetriever:
         """
         with self.opened(rankings_vary=rankings_vary, **settings) as (call, runner_settings):
             retrieved = retrieve_all(call, queries, runner_settings)
-        self._last_problems = retrieved.retrieval.problems
+        self._last_findings = retrieved.retrieval.findings
         return retrieved
 
     @contextmanager
@@ -383,9 +385,13 @@ class PipelineCall(QueryCall):
             stored_documents=count_stored(self.pipeline),
         )
 
-    def look_ahead(self, qrels: Qrels) -> Sequence[RetrievalProblem]:
+    def look_ahead(self, qrels: Qrels) -> Sequence[Finding]:
         """Return what the document stores show before any query is run."""
-        return tuple(store_problems(self.pipeline, highest_grades_of(qrels), self.names))
+        return tuple(store_findings(self.pipeline, highest_grades_of(qrels), self.names))
+
+    def look_back(self, qrels: Qrels, run: Run) -> Sequence[Finding]:
+        """Return whether the rankings may as well be random ones of the store."""
+        return tuple(random_rankings(qrels, run, count_stored(self.pipeline) or 0))
 
     def check(self) -> None:
         """Raise SettingError if a component searches by embedding, and no document has one."""

@@ -1,4 +1,4 @@
-"""What a pipeline cannot find in its document stores: judged documents, and embeddings."""
+"""What a pipeline cannot find in its document stores, and what else they show."""
 
 from __future__ import annotations
 
@@ -7,18 +7,33 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from beir_eval.errors import SettingError, first_few
-from beir_eval.evaluation.records import RetrievalProblem
-from beir_eval.integrations.haystack.components import stores_of, walk_components
+from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.relevance_matrix import relate
+from beir_eval.errors import SettingError, first_few, shown
+from beir_eval.inspection.finding import (
+    LEAST_QUERIES,
+    LEAST_RANKINGS,
+    LEAST_SHARE,
+    STANDARD_ERRORS,
+    Finding,
+)
+from beir_eval.integrations.haystack.components import models_of, stores_of, walk_components
 from beir_eval.integrations.haystack.documents import INDEX_CALL, INDEX_PIPELINE
-from beir_eval.integrations.haystack.indexing import absent_from_corpus, written_part
-from beir_eval.integrations.retrieval.run_queries import part_sentence
+from beir_eval.integrations.haystack.indexing import (
+    absent_from_corpus,
+    written_models,
+    written_part,
+)
+from beir_eval.integrations.retrieval.run_queries import part_of_corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
+    from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
     from beir_eval.integrations.retrieval.documents import DocumentNames
 
 #: How many documents a store is asked for at a time, and how often.
@@ -97,9 +112,9 @@ class _StoreAnswer:
     reason: str = ""
 
 
-def store_problems(
+def store_findings(
     pipeline: Any, judged: Mapping[str, float], names: DocumentNames
-) -> Iterator[RetrievalProblem]:
+) -> Iterator[Finding]:
     """Yield what the stores of a pipeline show before any query is run.
 
     Args:
@@ -112,43 +127,148 @@ def store_problems(
     num_asked = 0
     for name, store in stores.values():
         if _count_documents(store) == 0:
-            yield RetrievalProblem(kind="empty", sentence=f"the document store of {name} is empty")
+            fact = f"the document store of {name} is empty"
+            yield Finding.from_code("empty-store", fact, count=len(judged))
             continue
         num_asked += 1
         answer = _ask(store, judged, names)
         if answer is None:
             continue
         if answer.reason:
-            sentence = (
+            yield Finding.from_code(
+                "store-not-asked",
                 f"the document store of {name} could not be asked for the judged documents "
-                f"({answer.reason}), so whether it has them is not known"
+                f"({answer.reason}), so whether it has them is not known",
+                count=len(judged),
             )
-            yield RetrievalProblem(kind="not asked", sentence=sentence)
             continue
         all_answers.append(answer)
-    yield from _embedding_problems(pipeline)
+    yield from _lacking_embeddings(pipeline)
+    yield from _other_models(pipeline)
+    yield from _filtered(pipeline, judged, names)
+    yield from _further_ids(stores.values(), judged, names)
     part = written_part(store for _, store in stores.values())
     if part is not None:
-        yield RetrievalProblem(kind="part", sentence=part_sentence(part))
+        yield part_of_corpus(part)
     if all_answers and len(all_answers) == num_asked:
         yield from _absent(judged, all_answers, [store for _, store in stores.values()])
 
 
-def _embedding_problems(pipeline: Any) -> Iterator[RetrievalProblem]:
+def _lacking_embeddings(pipeline: Any) -> Iterator[Finding]:
     """Yield that some documents have no embedding; none is an error of ``check_embeddings``."""
     for name, lacking, num_documents in _without_embedding(pipeline):
         if 0 < len(lacking) < num_documents:
             verb = "has" if len(lacking) == 1 else "have"
-            sentence = (
+            yield Finding.from_code(
+                "documents-without-embedding",
                 f"{len(lacking):,} of {num_documents:,} documents in the store of {name} {verb} no "
-                f"embedding, so it cannot find them: {first_few(lacking)}"
+                f"embedding, so it cannot find them: {first_few(lacking)}",
+                count=len(lacking),
+                total=num_documents,
             )
-            yield RetrievalProblem(kind="not found", sentence=sentence)
+
+
+def _other_models(pipeline: Any) -> Iterator[Finding]:
+    """Yield that a text embedder has another model than the one that ``index`` wrote with."""
+    stores = [store for _, store in embedding_retrievers(pipeline)]
+    of_queries, of_documents = models_of(pipeline, "TextEmbedder"), written_models(stores)
+    if of_queries and of_documents and of_queries.isdisjoint(of_documents):
+        yield Finding.from_code(
+            "other-embedding-model",
+            f"queries are embedded by {' and '.join(sorted(of_queries))}, and the documents were "
+            f"by {' and '.join(sorted(of_documents))}",
+            count=len(of_queries),
+        )
+
+
+def _filtered(
+    pipeline: Any, judged: Mapping[str, float], names: DocumentNames
+) -> Iterator[Finding]:
+    """Yield that the filters of a component exclude judged documents that its store has."""
+    for path, component in walk_components(pipeline):
+        store, filters = (getattr(component, name, None) for name in ("document_store", "filters"))
+        if not hasattr(store, "filter_documents") or not filters or not isinstance(filters, dict):
+            continue
+        stored, passed = (_ask(store, judged, names, only) for only in (None, filters))
+        if stored is None or passed is None or stored.reason or passed.reason:
+            continue
+        if excluded := stored.present - passed.present:
+            relevant = sum(judged[name] > 0 for name in excluded)
+            yield Finding.from_code(
+                "filtered-documents",
+                f"the filters of {'/'.join(path)} exclude {len(excluded):,} of the "
+                f"{len(stored.present):,} judged documents in its store, {relevant:,} of them "
+                f"relevant: {first_few(name for name in judged if name in excluded)}",
+                count=len(excluded),
+                total=len(stored.present),
+            )
+
+
+def _further_ids(
+    stores: Iterable[tuple[str, Any]], judged: Mapping[str, float], names: DocumentNames
+) -> Iterator[Finding]:
+    """Yield that a store in memory has texts of relevant documents under ids that are not judged.
+
+    All texts of a document must be there, so that chunks which many documents have show nothing.
+    """
+    for store_name, store in stores:
+        if names.are_contents or not isinstance(store, InMemoryDocumentStore):
+            continue
+        documents = list(store.storage.values())
+        others: dict[str, str] = {}
+        texts_of: dict[str, list[str]] = {}
+        for document, name in zip(documents, names.names_of(documents), strict=True):
+            if document.content and name and judged.get(name, 0) > 0:
+                texts_of.setdefault(name, []).append(document.content)
+            elif document.content and name and name not in judged:
+                others[document.content] = name
+        twice = [name for name, texts in texts_of.items() if all(text in others for text in texts)]
+        if len(twice) >= max(LEAST_RANKINGS, LEAST_SHARE * len(texts_of)):
+            yield Finding.from_code(
+                "further-ids",
+                f"the store of {store_name} has the texts of {len(twice):,} of {len(texts_of):,} "
+                "relevant documents under further ids too, which count as not relevant",
+                count=len(twice),
+                total=len(texts_of),
+                examples=(
+                    f"{shown(name)} and {shown(others[texts_of[name][0]])}" for name in twice[:2]
+                ),
+            )
+
+
+def random_rankings(qrels: Qrels, run: Run, num_stored: int) -> Iterator[Finding]:
+    """Yield that rankings hold no more relevant documents than random ones of their store.
+
+    Up to one standard deviation (of a Poisson distribution) more are no more; nothing is said if
+    those of a perfect retriever were not clearly more.
+
+    Args:
+        qrels: the judgements.
+        run: the rankings.
+        num_stored: the number of documents in the store; 0 if it is not known.
+    """
+    matrix, _ = relate(qrels, run, EvaluationSettings(duplicates="keep"))
+    is_ranked = matrix.num_retrieved > 0
+    if not num_stored or np.count_nonzero(is_ranked) < LEAST_QUERIES:
+        return
+    retrieved, relevant = matrix.num_retrieved[is_ranked], matrix.num_relevant()[is_ranked]
+    expected = float((retrieved * (relevant / num_stored)).sum())
+    most = int(np.minimum(retrieved, relevant).sum())
+    count = len(matrix.relevant().row)
+    is_clear = most > expected + STANDARD_ERRORS * (1 + expected**0.5)
+    if is_clear and count <= expected + expected**0.5:
+        yield Finding.from_code(
+            "random-rankings",
+            f"the rankings hold {count:,} relevant documents, and random ones of the "
+            f"{num_stored:,} documents in the store would hold {expected:,.1f}",
+            count=count,
+            total=most,
+        )
 
 
 def _absent(
     judged: Mapping[str, float], all_answers: list[_StoreAnswer], stores: list[Any]
-) -> Iterator[RetrievalProblem]:
+) -> Iterator[Finding]:
     """Yield that judged documents are in none of the stores."""
     requested = frozenset.intersection(*(answer.requested for answer in all_answers))
     absent = requested.difference(*(answer.present for answer in all_answers))
@@ -171,7 +291,9 @@ def _absent(
             f"{len(absent):,} of {number} {verb} not in the {source}{of_them}, so no ranking can "
             f"have them: {examples}"
         )
-    yield RetrievalProblem(kind="not found", sentence=sentence)
+    yield Finding.from_code(
+        "judged-documents-not-stored", sentence, count=len(absent), total=len(requested)
+    )
 
 
 def _count_documents(store: Any) -> int | None:
@@ -189,10 +311,23 @@ def count_stored(pipeline: Any) -> int | None:
     return None if not counts or None in counts else sum(filter(None, counts))
 
 
-def _ask(store: Any, judged: Collection[str], names: DocumentNames) -> _StoreAnswer | None:
-    """Ask a store for judged documents; None if their names are no values that can be asked for."""
+def _ask(
+    store: Any,
+    judged: Collection[str],
+    names: DocumentNames,
+    filters: dict[str, Any] | None = None,
+) -> _StoreAnswer | None:
+    """Ask a store for judged documents; None if their names are no values that can be asked for.
+
+    Args:
+        store: the store.
+        judged: their names.
+        names: the fields that identify a document.
+        filters: what else a document must fulfil.
+    """
     if isinstance(store, InMemoryDocumentStore):
-        stored = set(names.names_of(list(store.storage.values())))
+        documents = store.filter_documents(filters) if filters else list(store.storage.values())
+        stored = set(names.names_of(documents))
         return _StoreAnswer(frozenset(judged), frozenset(name for name in judged if name in stored))
     fields = [field for field in (names.collapse, *names.fields) if field not in {None, "content"}]
     if not fields or len(names.fields) > 1:
@@ -204,14 +339,20 @@ def _ask(store: Any, judged: Collection[str], names: DocumentNames) -> _StoreAns
         try:
             for first in range(0, len(requested), _ASKED_AT_ONCE):
                 wanted = [n for n in requested[first : first + _ASKED_AT_ONCE] if n not in present]
-                present |= _present(store, field, wanted, names)
+                present |= _present(store, field, wanted, names, filters)
         except Exception as error:  # noqa: BLE001 - whatever the store raises
             reasons.append(f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
     reason = reasons[0] if len(reasons) == len(fields) else ""
     return _StoreAnswer(frozenset(requested), frozenset(present), reason)
 
 
-def _present(store: Any, field: str, wanted: list[str], names: DocumentNames) -> set[str]:
+def _present(
+    store: Any,
+    field: str,
+    wanted: list[str],
+    names: DocumentNames,
+    filters: dict[str, Any] | None,
+) -> set[str]:
     """Return which documents a store has, by the value of one field.
 
     A number in metadata has its decimal text as name, so it is asked for as a number, too.
@@ -224,6 +365,8 @@ def _present(store: Any, field: str, wanted: list[str], names: DocumentNames) ->
     present: set[str] = set()
     for values in requests:
         if values and not present:
-            condition = {"field": field, "operator": "in", "value": values}
+            condition: dict[str, Any] = {"field": field, "operator": "in", "value": values}
+            if filters:
+                condition = {"operator": "AND", "conditions": [filters, condition]}
             present.update(filter(None, names.names_of(store.filter_documents(condition))))
     return present.intersection(wanted)

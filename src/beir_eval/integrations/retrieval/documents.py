@@ -24,8 +24,8 @@ from beir_eval.core.run import Run
 from beir_eval.core.run_sources.lists import source_from_lists
 from beir_eval.errors import InputError, SettingError, shown
 from beir_eval.evaluation.coverage import with_counts
-from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.unmatched_ids import IdGroups, UnmatchedIds
+from beir_eval.inspection.finding import Finding, without
+from beir_eval.inspection.unmatched_ids import UNMATCHED, IdGroups, unmatched_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ BEIR_DOC_ID = "beir_doc_id"
 #: The value of ``collapse`` that counts a document with this key as the document that it names.
 AUTO = "auto"
 #: From so many queries on, the evaluation finds out whether the ids differ.
-_MANY_QUERIES = 6
+_MANY_QUERIES, _MOST_QUERIES = 6, 100
 #: Longer names, such as contents, are not compared character by character.
 _LONGEST_NAME = 300
 #: What Haystack makes an id of, if a Document is created without one (SHA-256); also UUIDs.
@@ -471,7 +471,7 @@ def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and tw
         for query_id, doc_ids, _ in run.rankings()
         if query_id in row_of and doc_ids
     )
-    pairs = list(islice(ranked, _MANY_QUERIES))
+    pairs = list(islice(ranked, _MOST_QUERIES))
     if not pairs:
         nothing = Finding.from_code(
             "nothing-retrieved",
@@ -481,16 +481,26 @@ def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and tw
             examples=(if_empty,),
         )
         return with_counts(result, findings=(*counted.findings, nothing))
-    unmatched = counted.unmatched_ids
+    judged, retrieved = zip(*pairs, strict=True)
+    groups = IdGroups.from_names(
+        judged,
+        retrieved,
+        search_ids=not are_contents,
+        owners=("the judgements", "the retrieved documents"),
+    )
+    difference = groups.difference()
+    is_known = difference.cause not in {None, "row numbers", "swapped columns", "chunks"}
     if len(pairs) < _MANY_QUERIES:
-        judged, retrieved = zip(*pairs, strict=True)
-        unmatched = _unmatched_names(judged, retrieved, are_contents=are_contents)
-    if unmatched is None:
+        differ = is_known or _names_differ(groups, are_contents=are_contents)
+    else:
+        differ = any(finding.code == UNMATCHED for finding in counted.findings)
+    if not differ:
         return result
-    if unmatched.cause in {None, "row numbers", "swapped columns", "chunks"}:
-        unmatched = unmatched.model_copy(update={"reason": advice()})
-    findings = [finding for finding in counted.findings if finding.code != "ids-nearly-match"]
-    return with_counts(result, unmatched_ids=unmatched, findings=tuple(findings))
+    if not is_known:
+        difference = difference._replace(reason=advice())
+    unmatched = unmatched_ids(counted.match_counts, difference)
+    others = without(counted.findings, UNMATCHED, "ids-nearly-match")
+    return with_counts(result, findings=(unmatched, *others))
 
 
 def parents_in(documents: Sequence[Any]) -> dict[str, frozenset[str]]:
@@ -547,47 +557,33 @@ def parent_advice(
     return f"another field names judged documents: {option}={field!r} counts these" if field else ""
 
 
-def _unmatched_names(
-    judged: Sequence[Iterable[str]], retrieved: Sequence[Iterable[str]], *, are_contents: bool
-) -> UnmatchedIds | None:
-    """Return what shows that the names of a few queries differ; None if nothing does.
+def _names_differ(groups: IdGroups, *, are_contents: bool) -> bool:
+    """Return whether the names of a few queries, of which none matches, cannot be the same.
 
-    - Another spelling of the names matches.
     - Names of one side are hashes, and those of the other are not.
     - No retrieved document has a name.
     - With two queries or more, no two names of both sides are alike but for their digits; contents
       are the same or not.
 
     Args:
-        judged: the names of the judged documents of each query. [Q]
-        retrieved: the names of the retrieved documents of each query, none of them judged. [Q]
-        are_contents: whether names are contents, which are not searched for spellings.
+        groups: the names of the judged and of the retrieved documents of each query.
+        are_contents: whether names are contents.
     """
-    groups = IdGroups.from_names(
-        judged,
-        retrieved,
-        search_ids=not are_contents,
-        owners=("the judgements", "the retrieved documents"),
-        may_be_chunks=False,
-    )
     wanted, listed = (set(chain.from_iterable(side)) for side in (groups.wanted, groups.listed))
     if not wanted:
-        return None
-    unmatched = groups.unmatched_ids(frozenset())
-    if unmatched.cause not in {None, "row numbers", "swapped columns"}:
-        return unmatched
+        return False
     are_hashes, others_are = (
         {bool(_HASH.fullmatch(name)) for name in side} for side in (wanted, listed)
     )
     differ = not are_contents and are_hashes.isdisjoint(others_are)
-    if len(retrieved) > 1:
+    if len(groups.listed) > 1:
         forms, other_forms = (
             set() if are_contents else {_DIGITS.sub("0", name) for name in side}
             for side in (wanted, listed)
         )
         are_alike = any("0" in form for form in forms & other_forms)
         differ = differ or (wanted.isdisjoint(listed) and not are_alike)
-    return unmatched if differ else None
+    return differ
 
 
 class RetrievedDocument(NamedTuple):

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
-    from beir_eval.evaluation.records import RetrievalProblem
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.inspection.finding import Finding
     from beir_eval.integrations.retrieval.run_queries import QueryCall, Retrieved, RunnerSettings
     from beir_eval.measures import MeasureLike
     from beir_eval.spans import SpanView
@@ -98,17 +98,15 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         keep_top=keep_top,
         fingerprint=fingerprint,
     )
-    problems: tuple[RetrievalProblem, ...] = ()
-    if view is None:
-        problems = tuple(call.look_ahead(qrels.select(queries)))
-    _warn_of(problems, run_name)
+    before = [] if view is not None else call.look_ahead(qrels.select(queries))
+    _warn_of(before, run_name)
     retrieved = retrieve_all(call, queries, settings)
     if view is not None:
         check_chunks(retrieved.run, retrieved.retrieval.unnamed)
         retrieved = retrieved._replace(run=run_of_chunks(retrieved.run, view))
     run, retrieval = retrieved.run, retrieved.retrieval
-    _warn_of(retrieval.problems, run_name)
-    problems += retrieval.problems
+    after = [*retrieval.findings, *([] if view is not None else call.look_back(qrels, run))]
+    _warn_of(after, run_name)
     result = evaluate_without_warning(evaluator, run, run_name)
     if run.text_counts is None:  # else the ids are those of chunks
         result = with_unmatched_names(
@@ -119,14 +117,14 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
             advice=lambda: parent_advice(retrieved.parents, qrels, call.if_chunks),
         )
     warn_of_content(result, run_name)
-    update = {"beyond_limit": len(data.qrels) - len(qrels), "problems": problems}
+    update = {"beyond_limit": len(data.qrels) - len(qrels), "findings": (*before, *after)}
     retrieval = retrieval.model_copy(update=update)
     return retrieved, result.model_copy(update={"retrieval": retrieval})
 
 
-def _warn_of(problems: Iterable[RetrievalProblem], name: str) -> None:
-    for problem in problems:
-        warn_caller(f"{name}: {problem.sentence}")
+def _warn_of(findings: Iterable[Finding], name: str) -> None:
+    for finding in findings:
+        warn_caller(f"{name}: {finding.sentence}")
 
 
 def evaluated_judgements(data: Dataset, limit: int | None, label: str) -> Qrels:

@@ -35,7 +35,8 @@ from beir_eval.errors import (
     warn_caller,
 )
 from beir_eval.evaluation.coverage import versions_text
-from beir_eval.evaluation.records import Retrieval, RetrievalProblem, Reused
+from beir_eval.evaluation.records import Retrieval, Reused
+from beir_eval.inspection.finding import Finding
 from beir_eval.integrations.retrieval.documents import run_from_rankings, without_parent
 from beir_eval.integrations.retrieval.journal import FRESH, Journal
 
@@ -97,8 +98,12 @@ class QueryCall(Protocol):
         """Return what makes the answers; saved answers must be of an equal origin."""
         ...
 
-    def look_ahead(self, qrels: Qrels) -> Sequence[RetrievalProblem]:  # noqa: ARG002 - of hosts
+    def look_ahead(self, qrels: Qrels) -> Sequence[Finding]:  # noqa: ARG002 - of hosts
         """Return what the retriever cannot find, before any query is run."""
+        return ()
+
+    def look_back(self, qrels: Qrels, run: Run) -> Sequence[Finding]:  # noqa: ARG002 - of hosts
+        """Return what looks wrong in all rankings."""
         return ()
 
     def check(self) -> None:
@@ -495,7 +500,7 @@ def _retrieve(
         chunks=chunks,
         collapse=call.collapse if call.collapse is not None and chunks else "",
         reused=() if reused is None else (reused,),
-        problems=tuple(_problems(ordered_answers.values())),
+        findings=tuple(_findings(ordered_answers.values())),
     )
     return Retrieved(run_from_rankings(rankings), retrieval, ordered_answers)
 
@@ -572,7 +577,7 @@ def _are_alike(saved: Ranking, now: Ranking) -> bool:
     return np.allclose(saved.scores or (), now.scores or (), rtol=_SCORE_TOLERANCE, atol=1e-12)
 
 
-def _problems(answers: Iterable[Answer]) -> Iterator[RetrievalProblem]:
+def _findings(answers: Iterable[Answer]) -> Iterator[Finding]:
     """Yield the outputs that had no document for any query, and that a store has a part."""
     sizes: dict[str, list[int]] = {}
     parts: set[tuple[int, int]] = set()
@@ -583,13 +588,16 @@ def _problems(answers: Iterable[Answer]) -> Iterator[RetrievalProblem]:
             parts.add(answer.part)
     for output, by_query in sizes.items():
         if not any(by_query) and len(by_query) > 1:  # one query alone may well find nothing
-            sentence = f"{output} returned no document for any of {len(by_query):,} queries"
-            yield RetrievalProblem(kind="silent", sentence=sentence)
-    for written, total in sorted(parts):
-        yield RetrievalProblem(kind="part", sentence=part_sentence((written, total)))
+            yield Finding.from_code(
+                "silent-output",
+                f"{output} returned no document for any of {len(by_query):,} queries",
+                count=len(by_query),
+                total=len(by_query),
+            )
+    yield from map(part_of_corpus, sorted(parts))
 
 
-def part_sentence(part: tuple[int, int]) -> str:
+def part_of_corpus(part: tuple[int, int]) -> Finding:
     """Return that a store has a part of a corpus.
 
     Args:
@@ -599,7 +607,9 @@ def part_sentence(part: tuple[int, int]) -> str:
     of_all = f"{written:,} of the {total:,} documents of the corpus"
     if not total:
         of_all = f"the first {written:,} of more documents"
-    return (
-        f"the store has {of_all}: scores are higher than with all of them; compare only retrievers "
-        "on the same part"
+    return Finding.from_code(
+        "part-of-corpus",
+        f"the store has {of_all}: scores are higher than with all of them",
+        count=written,
+        total=total or None,
     )

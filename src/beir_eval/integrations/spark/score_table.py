@@ -29,7 +29,7 @@ from beir_eval.evaluation.query_scores import (
 from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.inspection.unmatched_ids import unmatched_ids_of_counts
+from beir_eval.inspection.unmatched_ids import findings_of_parts
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ class _Rows(NamedTuple):
             duplicates_checked="all",
             repeated_judgements=self.repeated_judgements,
             max_grade=facts.max_grade,
-            unmatched_ids=unmatched_ids_of_counts(self.counts.match_counts),
+            findings=findings_of_parts((), self.counts.match_counts),
             double_precision=sums_of(filter(None, map(json.loads, differences)), facts.measures),
         )
 

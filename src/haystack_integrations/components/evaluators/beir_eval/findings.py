@@ -10,7 +10,8 @@ from beir_eval.core.run import Run
 from beir_eval.errors import first_few, number_of, shown, warn_caller
 from beir_eval.evaluation.coverage import with_counts
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.inspection.finding import Finding
+from beir_eval.inspection.finding import Finding, without
+from beir_eval.inspection.unmatched_ids import UNMATCHED
 from beir_eval.integrations.haystack.documents import EMPTY_STORE_HINT, Judgements, RetrievedNames
 from beir_eval.integrations.retrieval.documents import (
     DocumentNames,
@@ -80,7 +81,7 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
         has_reason = has_reason or bool(parts)
         findings += parts
     if has_reason:
-        result = with_counts(result, unmatched_ids=None)
+        result = with_counts(result, findings=without(result.counted.findings, UNMATCHED))
     else:
 
         def advice() -> str:
@@ -103,13 +104,9 @@ def with_findings(  # noqa: PLR0913, PLR0917 - what was evaluated, and how it wa
             are_contents=names.are_contents,
         )
     assert result.counted is not None  # noqa: S101 - likewise
-    codes = {finding.code for finding in findings}
-    others = [
-        finding
-        for finding in result.counted.findings
-        # Of ground truth, the scores of documents are said to be its grades.
-        if finding.code != "fractional-grades" or "grades-are-scores" not in codes
-    ]
+    others = result.counted.findings
+    if any(finding.code == "grades-are-scores" for finding in findings):
+        others = without(others, "fractional-grades")  # these are the scores
     chunks = 0 if retrieved_names is None else retrieved_names.chunks
     return with_counts(result, findings=(*findings, *others), chunks=chunks)
 
@@ -217,7 +214,7 @@ def _parts_of_judged(
     counted = result.counted
     assert counted is not None  # noqa: S101 - evaluated here
     num_ranked = counted.queries_retrieved - len(counted.queries_empty)
-    if 2 * (counted.queries_matched or 0) > num_ranked:
+    if 2 * counted.queries_matched > num_ranked:
         return
     looked_at = count = 0
     for wanted, listed in zip(judged.grades.values(), retrieved, strict=True):
