@@ -59,6 +59,18 @@ SETS = (
     ("runs/scifact", "scifact", "SciFact"),
     ("runs/trec-covid", "qrels/trec-covid.trec", "TREC-COVID"),
 )
+#: Data that no threshold was chosen with: further runs, and made ones ("") on other judgements.
+UNSEEN_SETS = (
+    ("published/dl21", "qrels/dl21-passage.trec.gz", "DL 2021, further runs"),
+    *(
+        ("", f"qrels/{name}.trec", f"{name}, made")
+        for name in ("webis-touche2020", "nfcorpus", "fiqa", "arguana", "cqadupstack-gaming")
+    ),
+)
+#: The documents of a made ranking; and of each made run, which share of the relevant documents it
+#: finds, and how likely the next document of a ranking is one of them.
+MADE_DEPTH = 100
+MADE_RUNS = {"strong": (0.8, 0.3), "weak": (0.4, 0.06)}
 #: Real runs with real faults, which are no base for made ones: no query in common with the qrels,
 #: tables of another format, rankings of other queries with copies of documents.
 LEFT_OUT = ("david_e5", "kirl_rerank_tabs", "kl_hybrid")
@@ -581,14 +593,47 @@ def real_files(folder: str, qrels: str) -> dict[str, Files]:
         (query, doc, str(grade))
         for query, doc, grade in zip(queries, judged.doc_ids, grades, strict=True)
     ]
+    if not folder:
+        return {name: Files(lines, made_run(lines, *shares)) for name, shares in MADE_RUNS.items()}
     runs = {}
-    for path in sorted((DATA / folder).iterdir()):
-        if path.name.startswith(LEFT_OUT):
+    seen = [path.name for runs_of, *_ in SETS for path in (DATA / runs_of).iterdir()]
+    for path in sorted((DATA / folder).glob("*.trec*")):
+        if path.name.startswith(LEFT_OUT) or (folder.startswith("published") and path.name in seen):
             continue
         fields = [line.split() for line in FileContent(path).text().splitlines()]
         ranked = [(line[0], line[2], line[3], line[4]) for line in fields]
         runs[file_stem(path)] = Files(lines, ranked)
     return runs
+
+
+def made_run(judged: Sequence[tuple[str, str, str]], share: float, likely: float) -> list[Line]:
+    """Return a run that finds a share of the relevant documents of each query, early ones first.
+
+    The other documents have ids as the judged ones, with other digits.
+
+    Args:
+        judged: (query, document, grade as text).
+        share: how many of the relevant documents are in a ranking.
+        likely: how likely the next document of a ranking is one of them, while there are any.
+    """
+    rng = random.Random(1)  # noqa: S311 - no secret
+    doc_ids = [doc for _, doc, _ in judged]
+    relevant: dict[str, list[str]] = {query: [] for query, _, _ in judged}
+    for query, doc, grade in judged:
+        if int(grade) > 0 and rng.random() < share:
+            relevant[query].append(doc)
+    lines: list[Line] = []
+    for query, found in relevant.items():
+        ranking: dict[str, None] = {}
+        waiting = rng.sample(found, len(found))
+        while len(ranking) < MADE_DEPTH:
+            doc = re.sub(r"\d", lambda _: rng.choice("0123456789"), rng.choice(doc_ids))
+            ranking[waiting.pop() if waiting and rng.random() < likely else doc] = None
+        score = rng.uniform(15, 30)
+        for rank, doc in enumerate(ranking, start=1):
+            score -= rng.expovariate(8)
+            lines.append((query, doc, str(rank), f"{score:.4f}"))
+    return lines
 
 
 def outcome_of(right: Any, wrong: Any) -> str:
@@ -612,7 +657,9 @@ def _without_counts(warning: str) -> str:
 
 
 def look(
-    only: Sequence[str] = (), names: Sequence[str] = TOOLS
+    only: Sequence[str] = (),
+    names: Sequence[str] = TOOLS,
+    sets: Sequence[tuple[str, str, str]] = SETS,
 ) -> tuple[dict[str, dict[str, Counter[str]]], list[str]]:
     """Return {tool: {mistake: how often each outcome}}, and the warnings of the right files."""
     tools = {name: Tool(name) for name in names}
@@ -622,7 +669,7 @@ def look(
     alarms: list[str] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for runs, qrels, title in SETS:
+        for runs, qrels, title in sets:
             for system, files in real_files(runs, qrels).items():
                 paths = files.write(folder)
                 right = {tool: tools[tool].evaluate(*paths) for tool in names}
@@ -694,8 +741,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], help="a mistake; repeat it for more")
     parser.add_argument("--tool", action="append", choices=TOOLS, help="repeat it for more")
+    parser.add_argument("--unseen", action="store_true", help="on data that nothing was tuned with")
     options = parser.parse_args()
-    counts, alarms = look(options.only, options.tool or TOOLS)
+    sets = UNSEEN_SETS if options.unseen else SETS
+    counts, alarms = look(options.only, options.tool or TOOLS, sets)
     print(table(counts))
     print("\nCannot be seen:")
     for mistake, reason in CANNOT_BE_SEEN.items():

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: In how many rankings spellings are compared: fewer if many documents are judged for each query.
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
 #: How many retrieved ids that are not judged are compared, of each, and with how many judged ones.
-_MOST_LISTED, _MOST_WANTED = 20, 100
+_MOST_LISTED, _MOST_WANTED = 20, 300
 #: At least this many pairs for each retrieved document that is judged as it stands.
 _LEAST_SHARE = 0.03
 #: Ids as they are written if they were read as floats, such as "1.23457e+06".

@@ -184,13 +184,15 @@ class IdMatcher:
 
         Args:
             wanted: the ids.
-            most: of how many wanted ids changes are looked for; None for all. Of listed ids always.
+            most: how many wanted ids are folded, and of a third of these prefixes and suffixes are
+                removed; None for all, as of listed ids.
         """
         wanted = list(searchable_ids(wanted))
         self._wanted = set(wanted)
         wanted = wanted[:most]
         self._by_fold = dict(zip(folded(wanted), wanted, strict=True))
-        with_rests = [text for text in wanted if not text.isdecimal()]
+        with_rests = wanted if most is None else wanted[: most // 3]
+        with_rests = [text for text in with_rests if not text.isdecimal()]
         self._by_rest = {
             rest: text
             # Of several ids with one rest, the shortest is kept.
