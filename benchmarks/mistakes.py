@@ -623,9 +623,9 @@ def made_run(judged: Sequence[tuple[str, str, str]], share: float, likely: float
         if int(grade) > 0 and rng.random() < share:
             relevant[query].append(doc)
     lines: list[Line] = []
-    for query, found in relevant.items():
+    for query, retrieved in relevant.items():
         ranking: dict[str, None] = {}
-        waiting = rng.sample(found, len(found))
+        waiting = rng.sample(retrieved, len(retrieved))
         while len(ranking) < MADE_DEPTH:
             doc = re.sub(r"\d", lambda _: rng.choice("0123456789"), rng.choice(doc_ids))
             ranking[waiting.pop() if waiting and rng.random() < likely else doc] = None

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -128,6 +129,8 @@ def repeated_queries(num_queries, num_repeated):
     return qrels, run
 
 
+#: {code: the fact that its case shows}, computed by hand.
+FACTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())
 #: For each code: a call that shows the finding, a similar call that does not, and the count. A call
 #: is a function without arguments that returns the positional and the keyword arguments.
 CASES = {
@@ -427,8 +430,8 @@ def test_a_finding_is_reported_with_level_count_and_remedy(code):
     assert finding.remedy.endswith(texts["remedy"])
     assert finding.count == CASES[code][2]
     assert finding.total is None or finding.count <= finding.total
-    assert finding.fact
-    assert len(finding.examples) <= 3
+    assert finding.fact == FACTS[code]
+    assert len(finding.examples) <= 2
 
 
 @pytest.mark.parametrize("code", CASES)
@@ -574,7 +577,7 @@ def test_all_lines_that_are_not_utf8_are_counted_and_the_other_checks_continue()
     validation = validate(file(content, "qrels"), file(run, "run.trec"))
     encodings = [finding for finding in validation.findings if finding.code == "mixed-encodings"]
     assert [finding.examples for finding in encodings] == [
-        ("line 1", "line 3", "line 4"),
+        ("line 1", "line 3"),
         ("line 1",),
     ]
     [disagreement] = [f for f in validation.findings if f.code == "judgements-disagree"]

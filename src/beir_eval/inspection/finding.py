@@ -30,8 +30,8 @@ LEAST_DIFFERENT, LEAST_DOCUMENTS = 30, 3
 TOP = 10
 #: By how many standard errors a number must differ from what is expected by chance.
 STANDARD_ERRORS = 3.0
-#: How many examples a finding has.
-MOST_EXAMPLES = 3
+#: How many examples a finding has: each may be a pair of ids, and more than five are not read.
+MOST_EXAMPLES = 2
 #: The subject of what is about the judgements, so that it is the same for every run.
 QRELS = "qrels"
 
@@ -67,7 +67,7 @@ class Finding(BaseModel):
         fact: what was found, as a clause.
         count: how many queries, documents, judgements or lines it concerns.
         total: of how many; None if that is not known.
-        examples: up to three of them.
+        examples: up to two of them.
         remedy: what to do, as sentences.
     """
 
@@ -100,7 +100,7 @@ class Finding(BaseModel):
             fact: what was found.
             count: how many it concerns.
             total: of how many.
-            examples: the first three are kept.
+            examples: the first two are kept.
             reason: the likely reason, as a clause; it comes before the remedy.
         """
         texts = finding_texts()[code]

@@ -231,7 +231,7 @@ def _further_ids(
                 count=len(twice),
                 total=len(texts_of),
                 examples=(
-                    f"{shown(name)} and {shown(others[texts_of[name][0]])}" for name in twice[:2]
+                    f"{shown(name)} and {shown(others[texts_of[name][0]])}" for name in twice
                 ),
             )
 
