@@ -21,12 +21,13 @@ PACKAGE = str(Path(beir_eval.__file__).parent)
 
 
 def functions_of(call: Callable[[], object]) -> set[tuple[str, str]]:
-    """Return (file, function) of what a call enters under src; generators and lambdas are in it."""
+    """Return (file, function) of what a call enters under src; not the functions inside these."""
     entered: set[tuple[str, str]] = set()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(PACKAGE):
+        is_outer = "<locals>" not in code.co_qualname
+        if event == "call" and is_outer and code.co_filename.startswith(PACKAGE):
             entered.add((code.co_filename.removeprefix(PACKAGE), code.co_qualname))
 
     sys.setprofile(note)
@@ -43,7 +44,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
     qrels = beir_eval.load_dataset(demo.FOLDER).qrels
-    runs = {path.stem: beir_eval.read_run(path) for path in demo.RUNS[:2]}
+    runs = {path.stem: beir_eval.read_run(path).as_dict() for path in demo.RUNS[:2]}
     run = next(iter(runs.values()))
     comparison = beir_eval.compare_runs(qrels, runs)
     jobs: dict[str, Callable[[], object]] = {
