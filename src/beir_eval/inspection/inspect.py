@@ -92,6 +92,8 @@ class Inspector:
             seen = symptoms_of(qrels, matrix, sample, tied, self._judged_ids, by_score=by_score)
             if any(seen) or unmatched:
                 sample = read_sample(run, qrels)
+                # Of what repeats, a first look may see one ranking only.
+                seen = seen._replace(same_first=True)
         findings: Iterable[Finding] = ()
         if not unmatched:
             findings = findings_of_run(
@@ -126,14 +128,16 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     """
     as_run = tuple(judgements_as_run(qrels, sample)) if seen.judged_only else ()
     if is_thorough or not as_run:
+        labels = tuple(findings_of_labels(qrels, matrix))
+        yield from labels
+        of_scores: Sequence[Finding] = ()
         if seen.scores and (sample.scores is None or by_score):
-            ranks = relative_ranks(matrix)
-            if sample.scores is not None:
-                yield from findings_of_scores(sample, ranks, is_thorough=is_thorough)
-            elif is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
-                yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
-        yield from findings_of_grades(qrels, matrix, is_shallow_too=is_thorough)
-        yield from findings_of_labels(qrels, matrix)
+            of_scores = tuple(_of_order(matrix, sample, is_thorough=is_thorough))
+        # Scores in the order of labels have ties, and wrong scores make right grades look wrong.
+        if is_thorough or not labels:
+            yield from of_scores
+        if is_thorough or not of_scores:
+            yield from findings_of_grades(qrels, matrix, is_shallow_too=is_thorough)
         if seen.other_ids and search_ids and not is_thorough:
             yield from spellings(qrels, sample)
     yield from as_run
@@ -145,3 +149,14 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     yield from of_others or rankings_without_judged(qrels, matrix)
     if seen.same_first:
         yield from same_ranking(qrels, sample)
+
+
+def _of_order(
+    matrix: RelevanceMatrix, sample: RankingSample, *, is_thorough: bool
+) -> Iterator[Finding]:
+    """Yield what looks wrong in scores, or without scores in the order of rankings."""
+    ranks = relative_ranks(matrix)
+    if sample.scores is not None:
+        yield from findings_of_scores(sample, ranks, is_thorough=is_thorough)
+    elif is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
+        yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)
