@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.core.ranking_sample import Sampler, read_sample
 from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
-from beir_eval.inspection.finding import LEAST_DIFFERENT, Finding, without
+from beir_eval.inspection.finding import Finding, without
 from beir_eval.inspection.judgements import findings_of_qrels
 from beir_eval.inspection.labels import findings_of_labels
 from beir_eval.inspection.rankings import (
@@ -16,7 +16,7 @@ from beir_eval.inspection.rankings import (
     rankings_without_judged,
     same_ranking,
 )
-from beir_eval.inspection.scores import findings_of_scores, relative_ranks, relevant_last
+from beir_eval.inspection.scores import findings_of_scores, relative_ranks
 from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
 from beir_eval.inspection.symptoms import Symptoms, forms_of_qrels, symptoms_of
 from beir_eval.inspection.unmatched_ids import find_unmatched_ids
@@ -132,7 +132,8 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
         yield from labels
         of_scores: Sequence[Finding] = ()
         if seen.scores and (sample.scores is None or by_score):
-            of_scores = tuple(_of_order(matrix, sample, is_thorough=is_thorough))
+            ranks = relative_ranks(matrix)
+            of_scores = tuple(findings_of_scores(sample, ranks, is_thorough=is_thorough))
         # Scores in the order of labels have ties, and wrong scores make right grades look wrong.
         if is_thorough or not labels:
             yield from of_scores
@@ -149,14 +150,3 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     yield from of_others or rankings_without_judged(qrels, matrix)
     if seen.same_first:
         yield from same_ranking(qrels, sample)
-
-
-def _of_order(
-    matrix: RelevanceMatrix, sample: RankingSample, *, is_thorough: bool
-) -> Iterator[Finding]:
-    """Yield what looks wrong in scores, or without scores in the order of rankings."""
-    ranks = relative_ranks(matrix)
-    if sample.scores is not None:
-        yield from findings_of_scores(sample, ranks, is_thorough=is_thorough)
-    elif is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT:
-        yield from relevant_last(ranks, is_thorough=is_thorough, has_scores=False)

@@ -45,12 +45,18 @@ def findings_of_scores(
 ) -> Iterator[Finding]:
     """Yield what looks like a mistake in scores: at most one finding on their direction.
 
+    Without scores, it is whether relevant documents come last.
+
     Args:
-        sample: rankings of a run, with scores.
+        sample: rankings of a run.
         known_ranks: what ``relative_ranks`` returns; None if it is not known.
         is_thorough: whether what few documents show is reported too.
     """
-    assert sample.scores is not None  # noqa: S101 - see above
+    is_known = is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT
+    if sample.scores is None:
+        if is_known and known_ranks is not None:
+            yield from relevant_last(known_ranks, is_thorough=is_thorough, has_scores=False)
+        return
     lists = [sample.scores[documents] for documents in sample.slices()]
     several = [scores for scores in lists if len(scores) > 1]
     is_constant = [bool((scores == scores[0]).all()) for scores in several]
@@ -67,9 +73,7 @@ def findings_of_scores(
             total=len(several),
         )
     # Of few documents the same one may be relevant for every query, as in an example.
-    is_varied = is_thorough or (
-        len(lists) >= LEAST_QUERIES and len(set(sample.doc_ids)) >= LEAST_DIFFERENT
-    )
+    is_varied = is_known and (is_thorough or len(lists) >= LEAST_QUERIES)
     directions: list[Finding] = []
     stated_ranks = sample.stated_ranks
     if stated_ranks is not None:

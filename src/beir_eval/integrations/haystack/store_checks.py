@@ -312,10 +312,7 @@ def count_stored(pipeline: Any) -> int | None:
 
 
 def _ask(
-    store: Any,
-    judged: Collection[str],
-    names: DocumentNames,
-    filters: dict[str, Any] | None = None,
+    store: Any, judged: Collection[str], names: DocumentNames, filters: Any = None
 ) -> _StoreAnswer | None:
     """Ask a store for judged documents; None if their names are no values that can be asked for.
 
@@ -347,11 +344,7 @@ def _ask(
 
 
 def _present(
-    store: Any,
-    field: str,
-    wanted: list[str],
-    names: DocumentNames,
-    filters: dict[str, Any] | None,
+    store: Any, field: str, wanted: list[str], names: DocumentNames, filters: Any
 ) -> set[str]:
     """Return which documents a store has, by the value of one field.
 
