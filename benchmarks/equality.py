@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SIMULATIONS, MARGIN, ALPHA = 4_000, 0.01, 0.05
 #: Numbers of queries; a margin of .01 can be shown from 299 queries on.
 GRID = (10, 25, 50, 100, 150, 200, 250, *range(265, 301), 325, 350, 400, 475, 500, 600, 750, 1000)
-#: (standard deviation, number of queries, the share of "equal" that is required) if systems are
+#: (standard deviation, number of queries, the share of "equivalent" that is required) if systems are
 #: equal.
 POWER_CASES = (
     (0.02, 300, None),
@@ -85,7 +85,7 @@ def rates(differences: Floats, score_range: float | None = 1.0) -> tuple[float, 
 def exact_rates(
     population: Population, num_queries: int, score_range: float | None = 1.0
 ) -> tuple[float, float]:
-    """Return the probabilities of "equal" and "not inferior" for two possible differences."""
+    """Return the probabilities of "equivalent" and "not inferior" for two possible differences."""
     counts = np.arange(num_queries + 1)
     probabilities = stats.binom.pmf(counts, num_queries, population.share)
     counts = counts[probabilities > 1e-9]

@@ -104,8 +104,8 @@ def test_the_latex_of_a_comparison_has_digits_percent_and_marks():
     base = EvaluationResult.from_scores("base", {"MRR": {f"q{n}": 0.2 for n in range(20)}})
     other = EvaluationResult.from_scores("other", {"MRR": {f"q{n}": 0.5 for n in range(20)}})
     latex = compare([base, other], baseline="base").to_latex(digits=1, percent=True)
-    assert "equal within 0.01 (1 percentage point);" in latex
-    assert "equal within 0.01" in compare([base, other], baseline="base").to_latex()
+    assert "equivalent within 0.01 (1 percentage point);" in latex
+    assert "equivalent within 0.01" in compare([base, other], baseline="base").to_latex()
     assert r"\textbf{50.0}$^{\ensuremath{\uparrow}}$" in latex
     assert "Measures from 0 to 1 are in percent." in latex
 

@@ -333,7 +333,7 @@ def test_the_exit_code_is_0_1_or_2(tmp_path):
         ([BM25, few], ["--gate", "nDCG@10"], 2),
         ([BM25, few], ["--floor", "nDCG@10=0.1", "--baseline", "bm25"], 2),
         ([BM25, few], ["--gate", "nDCG@10", "--allow-missing"], 1),
-        ([BM25, PLAIN, few], ["--gate", "nDCG@10"], 1),  # a worse system before the undecidable
+        ([BM25, PLAIN, few], ["--gate", "nDCG@10"], 1),  # a worse system before the undecided
         ([BM25, empty], ["--gate", "nDCG@10"], 2),
         ([BM25, tmp_path / "none.trec"], ["--gate", "nDCG@10"], 2),
     ):

@@ -155,7 +155,7 @@ def test_a_pipeline_that_fails_at_a_query_is_named_or_makes_the_gate_undecidable
     assert "error: recorded: the pipeline failed for query 'q02'" in output
     gate = ["--index", "--on-error", "missing", "--gate", "MRR@10"]
     output = refusal(run(deep_and_shallow[0], recorded, demo.FOLDER, *gate))
-    assert "gate not decidable: recorded vs deep" in output
+    assert "gate undecided: recorded vs deep" in output
     assert "warning: recorded: 1 of 30 judged queries" in output
     success(run(deep_and_shallow[0], recorded, demo.FOLDER, *gate, "--allow-missing"))
 

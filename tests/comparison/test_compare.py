@@ -24,7 +24,8 @@ from beir_eval import (
     evaluate_stages,
     write_report,
 )
-from beir_eval.comparison.differences import possible_sizes
+from beir_eval.comparison.differences import possible_sizes, verdict_of
+from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.errors import (
     InputError,
@@ -113,7 +114,7 @@ def test_an_undecided_difference_states_the_detectable_difference_and_the_querie
     assert "vs base: 0.0000 MRR (95% interval for 2 comparisons: -" in sentence
     assert f"With 30 queries, a true difference of about {difference.detectable:.3g}" in sentence
     assert "would be detected 80% of the time; detecting 0.02 would take roughly" in sentence
-    assert "30 queries are too few to call systems equal within" in sentence
+    assert "30 queries are too few to call systems equivalent within" in sentence
 
 
 def test_no_detectable_difference_is_larger_than_the_measure_allows():
@@ -152,9 +153,9 @@ def test_systems_that_differ_by_less_than_the_margin_are_equal_within_it():
     difference = compare(results(a=many, b=nearly), baseline="a", margin=0.01).difference(
         "MRR", "b"
     )
-    assert difference.verdict == "equal"
+    assert difference.verdict == "equivalent"
     assert difference_sentence(difference, 0.01).endswith(
-        f": equal within 0.01, p of a larger difference {difference.p_equal:.4f}, 330 queries"
+        f": equivalent within 0.01, p of a larger difference {difference.p_equal:.4f}, 330 queries"
     )
     assert difference.p_equal <= 0.05
     assert 0 < abs(difference.difference) < 0.01
@@ -200,7 +201,7 @@ def test_systems_that_differ_by_rounding_alone_do_not_differ():
     for settings in ({}, {"baseline": "A"}, {"test": "t"}):
         difference = compare({"A": copy, "B": [copy, copy, copy]}, **settings).differences[0]
         assert (difference.p, difference.difference, difference.ties) == (1.0, 0.0, 12)
-        assert (difference.verdict, difference.power_note) == ("undecided", "no query differs")
+        assert (difference.verdict, difference.power_note) == ("identical", "no query differs")
     repeats = [evaluate(qrels_for(30), ranked(NOISY), ["MRR", "nDCG@10"], name="n")] * 7
     comparison = compare({"A": repeats[0], "B": repeats}, baseline="A")
     assert {difference.p for difference in comparison.differences} == {1.0}
@@ -469,17 +470,34 @@ def test_measures_are_those_that_all_results_have_and_that_have_a_mean():
 # Odd cases
 
 
-def test_a_system_and_its_copy_are_equal_on_enough_queries_only():
+def test_a_system_and_its_copy_are_identical_whatever_the_number_of_queries():
     many = BASE * 10
     pair = compare(results(a=many, b=many), baseline="a").difference("MRR", "b")
-    assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "equal")
+    assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "identical")
     assert (pair.effect, pair.detectable, pair.ties) == (0.0, None, 300)
     few = compare(results(a=BASE[:3], b=BASE[:3]), baseline="a").difference("MRR", "b")
-    assert (few.verdict, few.low, few.high) == ("undecided", -math.inf, math.inf)
-    sentence = difference_sentence(few, 0.01)
-    assert sentence.startswith("b vs a: 0.0000 MRR (identical scores on all 3 queries; a loss or")
-    for words in ("gain of up to 0.708 is not excluded): undecided, p 1.0000", "margin: 0.632"):
-        assert words in sentence
+    assert (few.verdict, few.low, few.high) == ("identical", -math.inf, math.inf)
+    assert difference_sentence(few, 0.01) == (
+        "b vs a: the same MRR on all 3 queries; a loss or gain of up to 0.708 on other queries is "
+        "not excluded"
+    )
+
+
+@pytest.mark.parametrize(
+    ("interval", "p_equal", "verdict"),
+    [
+        ((-0.009, 0.004), 0.05, "equivalent"),
+        ((-0.009, 0.004), 0.051, "undecided"),
+        ((-0.01, 0.004), 0.03, "undecided"),
+        ((-0.004, math.inf), 0.03, "undecided"),
+    ],
+)
+def test_systems_are_equivalent_only_if_the_interval_lies_inside_the_margin_too(
+    interval, p_equal, verdict
+):
+    settings = ComparisonSettings(margin=0.01)
+    flags = {"is_significant": False, "is_identical": False}
+    assert verdict_of(-0.002, interval, p_equal, settings, **flags) == verdict
 
 
 def test_an_unbounded_interval_is_null_in_json_and_comes_back():
@@ -626,10 +644,11 @@ def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():
 
 @pytest.mark.parametrize("num_systems", [2, 5, 10])
 def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
-    results = given("nDCG@10", {f"s{index}": [0.5] * 50 for index in range(num_systems)})
+    rows = {f"s{index}": [0.5] * 49 + [0.5 + 1e-9 * index] for index in range(num_systems)}
+    results = given("nDCG@10", rows)
     least = compare(results, baseline="s0").difference("nDCG@10", "s1").smallest_margin
     assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
-    for factor, verdict in ((0.999, "undecided"), (1.001, "equal")):
+    for factor, verdict in ((0.999, "undecided"), (1.001, "equivalent")):
         pairs = compare(results, baseline="s0", margin=factor * least).differences
         assert {pair.verdict for pair in pairs} == {verdict}
 

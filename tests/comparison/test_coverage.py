@@ -91,7 +91,7 @@ def test_the_gate_warns_in_every_form(case):
     assert [list(check.warnings) for check in checks] == [comparison.warnings()]
     [output] = ET.fromstring(to_junit(checks)).iter("system-out")  # noqa: S314 - our own text
     assert_warned(output.text, words)
-    assert [check.outcome for check in checks] == ["undecidable"]
+    assert [check.outcome for check in checks] == ["undecided"]
     with pytest.raises(InputError) as caught:
         assert_no_regression(results["new-2"], results["base-1"], MEASURE)
     assert_warned(str(caught.value), words, before="new-2 vs base-1")
@@ -130,7 +130,7 @@ def test_every_command_and_its_files_warn_before_scores_and_verdicts(name, tmp_p
         assert_warned(unescaped(path.read_text()), words[:1])
     markdown = targets["md"].read_text()
     assert markdown.count("**Warning:**") == 1
-    assert markdown.index("**Warning:**") < markdown.index("**Gate not decidable**")
+    assert markdown.index("**Warning:**") < markdown.index("**Gate undecided**")
     result = run_command("evaluate", qrels, *files, "-m", MEASURE)
     assert result.exit_code == 0, result.output
     assert_warned(result.stdout, words, before="system")

@@ -176,7 +176,7 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
         )  # fmt: skip
         assert check.passed == test.non_inferior == (check.system == "same")
     [few] = checks("old", "same", non_inferior=True, margin=0.02)
-    assert few.outcome == "undecidable"
+    assert few.outcome == "undecided"
     assert few.smallest_margin == smallest_margin(40)
     assert "a loss of 0.02 or more is not ruled out" in few.reason
     assert "40 queries are too few for this margin" in few.reason
@@ -189,7 +189,7 @@ def test_gains_can_show_a_margin_that_equal_scores_cannot():
     gains, same = check_gate(compare(results, baseline="old"), non_inferior=True)
     assert gains.outcome == "passed"
     assert gains.limit < gains.smallest_margin
-    assert same.outcome == "undecidable"
+    assert same.outcome == "undecided"
 
 
 def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_to_be_worse():
@@ -257,7 +257,7 @@ def old_and_worse(num_queries):
 def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
     old, worse = old_and_worse(4)
     [check] = check_gate(compare([old, worse], baseline="old"))
-    assert check.outcome == "undecidable"
+    assert check.outcome == "undecided"
     assert "with 4 queries no p is below 0.0625" in check.reason
     with pytest.raises(InputError, match=r"no loss could be significant at 0\.05"):
         assert_no_regression(worse, old, "MRR")
@@ -268,7 +268,7 @@ def test_a_level_of_exactly_the_smallest_p_decides_and_a_lower_one_does_not():
     [check] = check_gate(compare([old, worse], baseline="old", alpha=2**-5))
     assert (check.outcome, check.p) == ("failed", 2**-5)  # all of five queries lost
     [check] = check_gate(compare([old, worse], baseline="old", alpha=0.99 * 2**-5))
-    assert check.outcome == "undecidable"
+    assert check.outcome == "undecided"
 
 
 def test_a_loss_on_exactly_the_fewest_queries_that_can_be_significant_is_not_called_impossible():
@@ -294,14 +294,14 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
     )
     comparison = compare([result("old"), half], baseline="old", measures="MRR")
     for check in check_gate(comparison, floors={"MRR": 0.1}):
-        assert check.outcome == "undecidable"
+        assert check.outcome == "undecided"
         assert "20 of 40 judged queries are missing from the run of half" in check.reason
         assert "--allow-missing (allow_missing=True)" in check.reason
         assert check.value is None
     [check] = check_gate(comparison, allow_missing=True)
     assert check.outcome == "failed"
     [check] = check_gate(compare([half, result("old")], baseline="half", measures="MRR"))
-    assert check.outcome == "undecidable"
+    assert check.outcome == "undecided"
     with pytest.raises(InputError, match="20 of 40 judged queries are missing"):
         assert_no_regression(half, result("old"), "MRR")
     with pytest.raises(AssertionError, match="half vs old"):
@@ -319,7 +319,7 @@ def test_an_empty_run_and_one_whose_ids_do_not_match_are_undecidable_whatever_is
             measures="MRR",
         )
     first, second = check_gate(comparison, allow_missing=True)
-    assert (first.outcome, second.outcome) == ("undecidable", "undecidable")
+    assert (first.outcome, second.outcome) == ("undecided", "undecided")
     assert "the run of empty has no document for any judged query" in first.reason
     assert "the document ids of other do not match those of the qrels" in second.reason
 
@@ -346,7 +346,7 @@ def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
     assert (check.outcome, check.low, check.high) == ("passed", -math.inf, math.inf)
     assert "mean MRR 1.0000 (the same score on all 30 queries): the mean is not" in check.reason
     [check] = check_floors(scores, {"MRR": 0.95}, floor_interval=True)
-    assert check.outcome == "undecidable"
+    assert check.outcome == "undecided"
     assert "there is no interval of the mean" in check.reason
     assert check_floors(low, {"MRR": 0.95}, floor_interval=True)[0].outcome == "failed"
 

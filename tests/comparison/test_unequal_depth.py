@@ -27,12 +27,12 @@ def test_a_cutoff_within_both_rankings_compares_no_depths(measure, compares_dept
     comparison = compare_runs(QRELS, {"top": TOP, "deep": DEEP}, [measure], baseline="deep")
     assert any(SENTENCE in note for note in comparison.notes()) is compares_depths
     [check] = check_gate(comparison)
-    assert (check.outcome == "undecidable") is compares_depths
+    assert (check.outcome == "undecided") is compares_depths
     if compares_depths:
         assert SENTENCE in check.reason
         assert "--allow-unequal-depth (allow_unequal_depth=True)" in check.reason
         [allowed] = check_gate(comparison, allow_unequal_depth=True)
-        assert allowed.outcome != "undecidable"
+        assert allowed.outcome != "undecided"
 
 
 def test_saved_results_and_saved_comparisons_know_the_depths(tmp_path):
@@ -43,7 +43,7 @@ def test_saved_results_and_saved_comparisons_know_the_depths(tmp_path):
     comparison.save(tmp_path / "comparison.json")
     for known in (comparison, Comparison.load(tmp_path / "comparison.json")):
         assert any(SENTENCE in note for note in known.notes())
-        assert check_gate(known)[0].outcome == "undecidable"
+        assert check_gate(known)[0].outcome == "undecided"
     paths = tmp_path / "top.json", tmp_path / "deep.json"
     with pytest.raises(InputError, match="allow_unequal_depth=True"):
         assert_no_regression(*paths, "MAP")
@@ -55,7 +55,7 @@ def test_rankings_that_are_sometimes_shorter_are_of_equal_depth():
     """A retriever may find fewer documents for some queries: only the longest ranking counts."""
     shorter = {**DEEP, "q1": TOP["q1"], "q2": TOP["q2"]}
     comparison = compare_runs(QRELS, {"a": shorter, "deep": DEEP}, ["MAP"], baseline="deep")
-    assert check_gate(comparison)[0].outcome != "undecidable"
+    assert check_gate(comparison)[0].outcome != "undecided"
 
 
 def test_of_many_systems_the_shallowest_and_the_deepest_are_named():

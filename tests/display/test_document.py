@@ -184,7 +184,7 @@ def test_what_follows_repeats_no_warning_and_no_note(shown):
 def test_every_verdict_has_one_mark_and_one_colour_of_its_own():
     for field in ("terminal", "colour", "shape"):
         assert len({getattr(style, field) for style in VERDICTS.values()}) == len(VERDICTS)
-    assert set(VERDICTS) == {"better", "worse", "equal", "undecided"}
+    assert set(VERDICTS) == {"better", "worse", "equivalent", "identical", "undecided"}
 
 
 def test_names_in_a_document_are_escaped():

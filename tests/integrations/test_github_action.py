@@ -146,7 +146,7 @@ def test_files_that_cannot_be_read_are_not_decidable_and_the_comment_has_the_err
     process = run_action(run="bad.trec")
     assert process.returncode == 2
     text, frame = fenced((tmp_path / "beir-eval/comment.md").read_text())
-    assert "### Retrieval: not decidable" in frame
+    assert "### Retrieval: undecided" in frame
     assert "bad.trec" in text
     (tmp_path / "main.json.gz").write_text("no result")
     assert run_action(run=str(GOOD)).returncode == 2
@@ -188,7 +188,7 @@ def test_the_action_passes_its_inputs_by_the_environment_only():
     assert all("${{" not in step.get("run", "") for step in steps)
     read = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", str(steps)))
     assert read == set(ACTION["inputs"])
-    for outcome in ("passed", "failed", "not decidable", "no baseline"):
+    for outcome in ("passed", "failed", "undecided", "no baseline"):
         assert f'"{outcome}"' in ACTION["outputs"]["outcome"]["description"]
 
 

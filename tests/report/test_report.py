@@ -84,7 +84,7 @@ def page(comparison, texts, tmp_path):
     [
         (0.2, 0.05, "better", "nDCG@10: B is better than A"),
         (-0.2, 0.05, "worse", "nDCG@10: B is worse than A"),
-        (0.0, 0.001, "equal", "nDCG@10: B is equal to A within 0.01"),
+        (0.0, 0.001, "equivalent", "nDCG@10: B is equivalent to A within 0.01"),
         (0.0, 0.2, "undecided", "nDCG@10: B is undecided against A (no significant difference)"),
     ],
 )
@@ -144,7 +144,7 @@ def test_the_verdict_on_all_pairs_names_the_best_mean_and_what_is_not_shown_to_b
     best_mean = "nDCG@10: C has the best mean; A and B are not significantly worse"
     assert (summary.text, summary.verdict) == (best_mean, "undecided")
     equal_pair = headline(compare([*results[:2], result_of(base - 0.2, "D")], draws=2000)).text
-    assert equal_pair == "nDCG@10: B has the best mean; A is equal within 0.01; D is worse"
+    assert equal_pair == "nDCG@10: B has the best mean; A is equivalent within 0.01; D is worse"
 
 
 def figures_of(comparison, folder):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 #: The exit codes by the outcome of the gate.
-_GATE_CODES = {"passed": 0, "failed": 1, "undecidable": 2}
+_GATE_CODES = {"passed": 0, "failed": 1, "undecided": 2}
 #: The parameters that have an effect on several systems only.
 _OF_SEVERAL = (
     *("gate", "non_inferior", "baseline", "detail", "deterministic", "clusters"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
 
-_OUTCOME_COLOURS = {"passed": "green", "failed": "red", "undecidable": "yellow"}
+_OUTCOME_COLOURS = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
 def print_comparison(

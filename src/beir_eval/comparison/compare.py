@@ -112,8 +112,8 @@ def compare(  # noqa: PLR0913 - one keyword a setting
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
-            measures. Systems are "equal" if they are shown to differ by less. A margin of half of
-            the range of a measure or more is refused, one above a tenth of it is warned of.
+            measures. Systems are "equivalent" if they are shown to differ by less. A margin of half
+            of the range of a measure or more is refused, one above a tenth of it is warned of.
         on: what to do if systems have different queries, as they may if they were evaluated with
             missing="skip", or different judgements: "error" raises an error, "intersection"
             compares the queries that all systems have, "any-judgements" compares these also if
@@ -336,8 +336,8 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
 
         alpha: the significance level of the verdicts, above 0 and below 0.5.
         margin: the smallest difference you consider meaningful, above 0, in the unit of the
-            measures. Systems are "equal" if they are shown to differ by less. A margin of half of
-            the range of a measure or more is refused, one above a tenth of it is warned of.
+            measures. Systems are "equivalent" if they are shown to differ by less. A margin of half
+            of the range of a measure or more is refused, one above a tenth of it is warned of.
         on: what to do if systems have scores for different queries, which only missing="skip"
             allows: "error" raises an error, "intersection" compares the queries that all have.
         draws: how many sign vectors the sign-flip and max-t tests draw; so few that no p can reach

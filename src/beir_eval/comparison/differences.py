@@ -434,9 +434,11 @@ def with_verdicts(
         is_significant = bool(corrected.is_significant[index])
         verdict = verdict_of(
             float(scores.scale.gains(mean)),
+            ends,
             float(p_equal[index]),
-            settings.alpha,
+            settings,
             is_significant=is_significant,
+            is_identical=not np.count_nonzero(row),
         )
         differences.append(
             Difference(
@@ -719,18 +721,31 @@ def _effect_fields(
     }
 
 
-def verdict_of(difference: float, p_equal: float, alpha: float, *, is_significant: bool) -> Verdict:
+def verdict_of(  # noqa: PLR0913 - the evidence
+    difference: float,
+    interval: tuple[float, float],
+    p_equal: float,
+    settings: ComparisonSettings,
+    *,
+    is_significant: bool,
+    is_identical: bool,
+) -> Verdict:
     """Return the verdict.
 
     Args:
-        difference: the mean difference.
+        difference: the mean difference, above 0 if the system is better.
+        interval: its interval, as it is shown.
         p_equal: the corrected p of equality within the margin.
-        alpha: the level of the verdict.
-        is_significant: whether the difference is significant at this level.
+        settings: those of the comparison.
+        is_significant: whether the difference is significant at their level.
+        is_identical: whether the score of every query is the same.
     """
+    if is_identical:
+        return "identical"
     if is_significant and difference:
         return "better" if difference > 0 else "worse"
-    return "equal" if p_equal <= alpha else "undecided"
+    is_inside = max(map(abs, interval)) < settings.margin
+    return "equivalent" if p_equal <= settings.alpha and is_inside else "undecided"
 
 
 def direction_of(difference: float, p_corrected: float, alpha: float) -> Direction:

@@ -111,7 +111,7 @@ class ExperimentPower(Shown, Saved):
     def to_table(self) -> Table:
         """Return a table with a row for each measure and spread."""
         return Table(
-            ("measure", "spread", "sd", "detectable", "equal within"),
+            ("measure", "spread", "sd", "detectable", "equivalent within"),
             [
                 (
                     row.measure,
@@ -155,9 +155,10 @@ class ExperimentPower(Shown, Saved):
                 "queries, no difference can be significant"
             )
         yield (
-            f"equal within: if two systems are truly equal, {self.power:.0%} of such experiments "
-            f"rule out a difference of this size or more. With {self.num_queries:,} queries, that "
-            f"size is never below {self.smallest_margin:.3f}, for a measure from 0 to 1"
+            f"equivalent within: if two systems are truly equal, {self.power:.0%} of such "
+            "experiments rule out a difference of this size or more. With "
+            f"{self.num_queries:,} queries, that size is never below {self.smallest_margin:.3f}, "
+            "for a measure from 0 to 1"
         )
         if any(row.spread_of for row in self.rows):
             yield _SOURCE
@@ -193,7 +194,7 @@ def experiment_power(
 
     Returns:
         For each measure and standard deviation the smallest detectable difference
-        (``power.minimum_detectable_difference``) and the smallest margin for "equal"
+        (``power.minimum_detectable_difference``) and the smallest margin for "equivalent"
         (``equivalence.detectable_equality``). Both are for differences without many ties: the more
         queries tie, the less can be shown.
 

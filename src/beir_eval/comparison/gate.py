@@ -103,17 +103,17 @@ def check_gate(  # noqa: PLR0913 - one keyword a setting
     - With ``non_inferior``, a system passes only if it is shown to lose less than the margin of the
       comparison: by ``equivalence.non_inferiority`` at its alpha. This takes enough queries. With
       so few that a system with the scores of the baseline would not pass either, a system that
-      does not pass is undecidable, unless it is shown to be worse: then it fails.
+      does not pass is undecided, unless it is shown to be worse: then it fails.
     - With ``floors``, a system fails if its mean is below the floor of the measure, or with
       ``floor_interval`` if the lower end of its interval is. Equal scores on all queries have no
-      interval: with ``floor_interval`` a mean above the floor is then undecidable.
+      interval: with ``floor_interval`` a mean above the floor is then undecided.
 
     The level holds if the differences are symmetric about their mean. If most queries lose a little
     and few gain much (a skewness of 1.6 to 3.0), a system that is as good failed in 8% to 16% of
     simulations at alpha .05. The loss that is stated to go unnoticed 20% of the time did so in 27%
     to 31% with 10 queries and in 21% to 26% with 100 (``benchmarks/gate.py``).
 
-    A check is undecidable if scores are no basis for it: judged queries are missing from one of the
+    A check is undecided if scores are no basis for it: judged queries are missing from one of the
     two runs (unless ``allow_missing``), one run is shallower than the other and the measure has no
     cutoff or one beyond it (unless ``allow_unequal_depth``), a run retrieves nothing, document ids
     do not match those of the qrels, or there are so few queries that no loss could be significant,
@@ -338,7 +338,7 @@ class _Rules(NamedTuple):
             obstacle = too_few_clusters(scores)
         if obstacle:
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
-            return GateCheck(**named, outcome="undecidable", reason=reason)
+            return GateCheck(**named, outcome="undecided", reason=reason)
         rule = self._check_non_inferior if self.non_inferior else self._check_not_worse
         fields, evidence = rule(scores)
         size = f"{signed_text(fields['value'])} {measure_name}"
@@ -380,7 +380,7 @@ class _Rules(NamedTuple):
                 f"with {_counted(scores, num_units)} no p is below {least:.4g}, so no loss could "
                 f"be significant at {self.alpha:g}"
             )
-            return fields | {"outcome": "undecidable"}, f"{evidence}: {reason}"
+            return fields | {"outcome": "undecided"}, f"{evidence}: {reason}"
         evidence += (
             f": {'worse' if is_worse else 'not shown to be worse'} (one-sided p {p_text(p)}, level "
             f"{self.alpha:g}"
@@ -479,7 +479,7 @@ class _Rules(NamedTuple):
                         "test of verdicts is two-sided"
                     )
                 else:
-                    outcome = "undecidable"
+                    outcome = "undecided"
                     sentence += (
                         f". {_counted(scores, test.num_queries)} are too few for this margin: even "
                         "a system with the scores of the baseline on all of them would need a "
@@ -540,7 +540,7 @@ class _Rules(NamedTuple):
             obstacle = obstacle or too_few_clusters(scores)
         if obstacle:
             reason = f"{system}, {measure_name}: {obstacle}"
-            return GateCheck(**named, outcome="undecidable", reason=reason)
+            return GateCheck(**named, outcome="undecided", reason=reason)
         [of_system] = means_of(scores, self.settings)
         mean, low, high = of_system.mean, of_system.low, of_system.high
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
@@ -551,7 +551,7 @@ class _Rules(NamedTuple):
                 f"{num_queries:,} queries: so there is no interval of the mean. Check the floor of "
                 "the mean itself: leave out --floor-interval (floor_interval=True)"
             )
-            return GateCheck(**named, outcome="undecidable", reason=reason, value=mean)
+            return GateCheck(**named, outcome="undecided", reason=reason, value=mean)
         lower, below, floor = "lower", "below", "floor"
         if not scale.higher_is_better:
             lower, below, floor = "upper", "above", "ceiling"
@@ -770,6 +770,6 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
         return
     warnings = [f"Warning: {warning}" for warning in check.warnings]
     message = "\n".join([*warnings, check.reason, *lost_most_lines(check)])
-    if check.outcome == "undecidable":
+    if check.outcome == "undecided":
         raise InputError(message)
     raise AssertionError(message)

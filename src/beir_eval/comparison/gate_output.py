@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 OUTCOME_WORDS: dict[Outcome, str] = {
     "passed": "passed",
     "failed": "failed",
-    "undecidable": "not decidable",
+    "undecided": "undecided",
 }
 
 
 def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
-    """Return the outcome of several checks: "failed" before "undecidable" before "passed"."""
+    """Return the outcome of several checks: "failed" before "undecided" before "passed"."""
     outcomes = {check.outcome for check in checks}
     if "failed" in outcomes:
         return "failed"
-    return "undecidable" if "undecidable" in outcomes else "passed"
+    return "undecided" if "undecided" in outcomes else "passed"
 
 
 def gate_heading(checks: Sequence[GateCheck]) -> str:
@@ -83,14 +83,14 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
     Returns:
         XML as text, without a declaration: a test suite "beir-eval gate", whose test cases hold the
         reason as output, as a failure with the queries that lost most, or as an error if the check
-        is undecidable; and the warnings on its systems as output.
+        is undecided; and the warnings on its systems as output.
     """
     import xml.etree.ElementTree as ET  # noqa: PLC0415 - few comparisons write JUnit
 
     all_checks = list(checks)
     counts = {
         attribute: str(sum(check.outcome == outcome for check in all_checks))
-        for attribute, outcome in (("failures", "failed"), ("errors", "undecidable"))
+        for attribute, outcome in (("failures", "failed"), ("errors", "undecided"))
     }
     attributes = {"name": "beir-eval gate", "tests": str(len(all_checks)), **counts}
     suite = ET.Element("testsuite", attributes)

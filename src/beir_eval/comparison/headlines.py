@@ -18,7 +18,7 @@ MOST_NAMED = 4
 #: How many systems that are worse than the best a sentence lists, before it counts them.
 _MOST_WORSE = 2
 #: The order of the verdicts in a sentence.
-_ORDER = ("better", "worse", "equal", "undecided")
+_ORDER = ("better", "worse", "equivalent", "identical", "undecided")
 
 
 def headline(comparison: Comparison, measure: str | None = None) -> Sentence:
@@ -142,8 +142,8 @@ def _phrase(difference: PairDifference, margin: float) -> str:
     against = difference.against
     if difference.identical_on:
         return f"identical to {against} on all {difference.identical_on:,} queries"
-    if difference.verdict == "equal":
-        return f"equal to {against} within {margin:g}"
+    if difference.verdict == "equivalent":
+        return f"equivalent to {against} within {margin:g}"
     if difference.verdict == "undecided":
         return f"undecided against {against} (no significant difference)"
     return f"{difference.verdict} than {against}{smaller_text(difference, margin)}"
@@ -183,8 +183,8 @@ def _relation(difference: PairDifference, margin: float) -> str:
     """Return how a system stands to one with a higher mean."""
     if difference.identical_on:
         return f"identical on all {difference.identical_on:,} queries"
-    if difference.verdict == "equal":
-        return f"equal within {margin:g}"
+    if difference.verdict == "equivalent":
+        return f"equivalent within {margin:g}"
     return "not significantly worse" if difference.verdict == "undecided" else "worse"
 
 

@@ -35,11 +35,11 @@ ON_CHOICES = ("error", "intersection", "any-judgements")
 
 #: The verdict of a test of the difference alone; ``Verdict`` adds the test of equality.
 Direction = Literal["better", "worse", "undecided"]
-Verdict = Literal["better", "worse", "equal", "undecided"]
+Verdict = Literal["better", "worse", "equivalent", "undecided", "identical"]
 #: The verdict on a pair with its systems swapped; verdicts not listed here stay the same.
 OPPOSITE: dict[str, Verdict] = {"better": "worse", "worse": "better"}
 #: The outcome of a check of the gate.
-Outcome = Literal["passed", "failed", "undecidable"]
+Outcome = Literal["passed", "failed", "undecided"]
 
 
 #: The ends of an interval: infinite where it is unbounded, which JSON stores as null.
@@ -298,8 +298,9 @@ class Difference(BaseModel):
         power_note: why these values are not known; mostly empty.
         draws: the number of sign vectors behind p; 0 for another test.
         exact: whether these are all sign vectors of the queries that differ.
-        verdict: "better" or "worse" if p_corrected <= alpha; otherwise "equal" (within the margin)
-            if p_equal <= alpha; otherwise "undecided".
+        verdict: "identical" if the score of every query is the same; else "better" or "worse" if
+            p_corrected <= alpha; else "equivalent" (within the margin) if p_equal <= alpha and the
+            interval lies inside the margin; else "undecided".
         note: the note of the test to its readers; mostly empty.
         higher_is_better: whether a higher score is better. If not, the better system has a
             difference below 0.
@@ -495,7 +496,7 @@ class DocumentToJudge(BaseModel):
 class GateCheck(BaseModel):
     """The check of one system on one measure, against the baseline or a floor.
 
-    A value that was not computed is None: all numbers of an undecidable check that was not tested,
+    A value that was not computed is None: all numbers of an undecided check that was not tested,
     and the values that its rule does not use.
 
     Attributes:
@@ -504,7 +505,7 @@ class GateCheck(BaseModel):
         against: the baseline; None for a floor.
         rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (passes
             only if shown to lose less than the margin) or "floor" (fails below a score).
-        outcome: "passed", "failed" or "undecidable": the scores do not allow a decision.
+        outcome: "passed", "failed" or "undecided": the scores do not allow a decision.
         reason: the reason, as a sentence or two.
         value: the difference of the means, system − against; for a floor, the mean of the system.
         low, high: the interval of ``value``; −infinity and infinity where it is unbounded or not

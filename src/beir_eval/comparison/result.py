@@ -425,7 +425,7 @@ class Comparison(Shown, Saved):
     def to_table(self) -> Table:
         """Return a table of means, a row for each system and a column for each measure.
 
-        With a baseline, a mark gives the verdict: ▲ better, ▼ worse, = equal within the margin.
+        With a baseline, a mark gives the verdict: ▲ better, ▼ worse, = equivalent or identical.
         Without one, the letters at a mean name the systems that this one is better than.
         """
         return to_table(self)

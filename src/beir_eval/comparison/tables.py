@@ -247,7 +247,9 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
         p_text(difference.p),
         p_text(difference.p_corrected),
         f"{difference.wins}/{difference.ties}/{difference.losses}",
-        Cell(f"equal within {margin:g}" if verdict == "equal" else verdict, verdict=verdict),
+        Cell(
+            f"equivalent within {margin:g}" if verdict == "equivalent" else verdict, verdict=verdict
+        ),
     )
     return dict(zip(DIFFERENCE_COLUMNS, cells, strict=True))
 
@@ -323,7 +325,7 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
         f"{letters_note(comparison).capitalize()}."
         if comparison.baseline is None
         else f"▲ better, ▼ worse than {comparison.baseline}, "
-        f"= equal within {scores.difference_text(settings.margin)}; no mark: undecided."
+        f"= equivalent within {scores.difference_text(settings.margin)}; no mark: undecided."
     )
     clusters = ""
     if comparison.clusters is not None:

@@ -22,7 +22,7 @@ _MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 #: Ends of an interval that differ by no more than this, relative to them, are equal.
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
-MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equal within the margin"
+MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equivalent within the margin"
 #: Up to so many systems have letters, more have ranks.
 _MOST_LETTERS = 10
 #: How many verdicts that change over common queries are shown with their evidence.
@@ -57,8 +57,12 @@ def difference_sentence(
     """
     measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
     verdict: str = difference.verdict
-    if verdict == "equal":
-        verdict = f"equal within {margin:g}"
+    if verdict == "identical":
+        same = f"the same {measure} on all {_queries_of(difference)}"
+        sentence = f"{difference.system} vs {difference.against}: {same}"
+        return "; ".join([sentence, *not_excluded_texts(difference)])
+    if verdict == "equivalent":
+        verdict = f"equivalent within {margin:g}"
         evidence = f"p of a larger difference {p_text(difference.p_equal)}"
     elif verdict == "undecided" and p_gain is not None:
         verdict = f"no gain of {margin:g} or more"
@@ -71,10 +75,7 @@ def difference_sentence(
             p_alone = p_text(difference.p_queries)
             evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
         verdict += smaller_text(difference, margin)
-    if difference.num_differing:
-        ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
-    else:
-        ends = f"identical scores on all {_queries_of(difference)}"
+    ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
     sentence = verdict_sentence(
         measure,
         difference,
@@ -90,13 +91,14 @@ def difference_sentence(
 def not_excluded_texts(difference: Difference) -> Iterator[str]:
     """Yield the loss that is not excluded although few queries differ, as a clause.
 
-    For a system that is worse, it is the gain; there is none for systems that are equal.
+    For a system that is worse, it is the gain; there is none for systems that are equivalent.
     """
     loss, gain = difference.loss_not_excluded, difference.gain_not_excluded
-    if loss is None or gain is None or difference.verdict == "equal":
+    if loss is None or gain is None or difference.verdict == "equivalent":
         return
     if not difference.num_differing:
-        yield f"a loss or gain of up to {rounded_up_text(max(loss, gain))} is not excluded"
+        largest = rounded_up_text(max(loss, gain))
+        yield f"a loss or gain of up to {largest} on other queries is not excluded"
         return
     name, size = ("gain", gain) if difference.verdict == "worse" else ("loss", loss)
     # The test, which found one system better, assumes symmetric differences; the bound does not.
@@ -124,8 +126,8 @@ def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
             yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} {unit}"
     if difference.smallest_margin is not None and margin < difference.smallest_margin:
         yield (
-            f"{queries} are too few to call systems equal within {margin:g} (smallest possible "
-            f"margin: {rounded_up_text(difference.smallest_margin)})"
+            f"{queries} are too few to call systems equivalent within {margin:g} (smallest "
+            f"possible margin: {rounded_up_text(difference.smallest_margin)})"
         )
 
 

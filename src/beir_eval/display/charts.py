@@ -102,7 +102,7 @@ def _margin_band(margin: float, title: str) -> Spec:
     """Return a layer with a band from −margin to margin."""
     return {
         "data": {"values": [{"low": -margin, "high": margin}]},
-        "mark": {"type": "rect", "color": COLOURS["equal"], "opacity": 0.15},
+        "mark": {"type": "rect", "color": COLOURS["equivalent"], "opacity": 0.15},
         "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
     }
 

@@ -39,8 +39,11 @@ class VerdictStyle(NamedTuple):
 VERDICTS = {
     "better": VerdictStyle("▲", "better than the baseline", "green", "#2f7de1", "triangle-right"),
     "worse": VerdictStyle("▼", "worse than the baseline", "red", "#d26a00", "triangle-left"),
-    "equal": VerdictStyle(
-        "=", "equal to the baseline within the margin", "cyan", "#8a63d2", "square"
+    "equivalent": VerdictStyle(
+        "=", "equivalent to the baseline within the margin", "cyan", "#8a63d2", "square"
+    ),
+    "identical": VerdictStyle(
+        "=", "the same score as the baseline on every query", "blue", "#5b7fb5", "diamond"
     ),
     "undecided": VerdictStyle("", "", "default", "#808890", "circle"),
 }
@@ -74,8 +77,8 @@ class Cell:
     Attributes:
         text: the number as text.
         mark: the mark after the number: "▲" (better), "▼" (worse), "=" (equal), letters, or "".
-        verdict: "better", "worse", "equal", "undecided" or ""; a CSS class of the mark in HTML,
-            which sets its colour.
+        verdict: a key of ``VERDICTS`` or ""; a CSS class of the mark in HTML, which sets its
+            colour.
         explanation: the meaning of the mark, shown as a tooltip in HTML.
         interval: an interval as text, shown below the number in HTML.
         is_best: whether the number is bold in LaTeX and HTML.

@@ -27,7 +27,7 @@ _MOST_TO_JUDGE = 10
 #: How many cautions are not folded.
 _MOST_CAUTIONS = 2
 #: The verdict whose colour an outcome of the gate has.
-_GATE_VERDICTS = {"passed": "equal", "failed": "worse", "undecidable": "undecided"}
+_GATE_VERDICTS = {"passed": "equivalent", "failed": "worse", "undecided": "undecided"}
 #: Explanations of words in the tables.
 DIFFERENCE_NOTES = (
     "margin: the smallest difference you consider meaningful",

@@ -154,7 +154,7 @@ def margin_tests(
     score_range: float | None = 1.0,
     weights: Any = None,
 ) -> MarginTests:
-    """Test whether D pairs of systems are equal within ±delta, also against losses not seen.
+    """Test whether D pairs of systems are equivalent within ±delta, also against losses not seen.
 
     A paired test that is not significant does not show that systems are equal; this test can.
     If 1% of all queries lose everything, 50 queries often contain none of them: a test that looks

@@ -315,13 +315,13 @@ def test_a_stage_can_go_if_it_is_worse_or_shown_to_gain_less_than_the_margin():
     # .99^400 is .018: no share of .01 or more of all queries gains everything.
     staged, verdict = paired([1.0] * 400, [1.0] * 400)
     assert staged.p_gains[0] == pytest.approx(0.99**400, rel=0.01)
-    assert "equal within 0.01" in verdict
+    assert "the same MRR on all 400 queries" in verdict
     assert verdict.endswith("; last can go")
     # Of ten queries two lose: nothing is shown.
     staged, verdict = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8)
     assert staged.differences[0].verdict == "undecided"
     assert "can go" not in verdict
-    assert "10 queries are too few to call systems equal within 0.01" in verdict
+    assert "10 queries are too few to call systems equivalent within 0.01" in verdict
 
 
 def test_that_a_stage_is_not_needed_is_tested_on_one_side():

@@ -115,7 +115,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     >>> topics = {f"q{n}": "one" if n < 8 else "two" for n in range(16)}
     >>> slices = compare_slices(results, topics, baseline="B").slices
     >>> [(part.label, *(pair.verdict for pair in part.differences)) for part in slices]
-    [('one', 'better'), ('two', 'undecided'), ('(none)',)]
+    [('one', 'better'), ('two', 'identical'), ('(none)',)]
     """
     check_choice("correction", correction, CORRECTIONS)
     settings = ComparisonSettings(
