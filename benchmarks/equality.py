@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SIMULATIONS, MARGIN, ALPHA = 4_000, 0.01, 0.05
 #: Numbers of queries; a margin of .01 can be shown from 299 queries on.
 GRID = (10, 25, 50, 100, 150, 200, 250, *range(265, 301), 325, 350, 400, 475, 500, 600, 750, 1000)
-#: (standard deviation, number of queries, the share of "equivalent" that is required) if systems are
-#: equal.
+#: (standard deviation, number of queries, the share of "equivalent" that is required) if there is
+#: no difference.
 POWER_CASES = (
     (0.02, 300, None),
     (0.02, 500, 0.95),

@@ -225,7 +225,7 @@ def test_pipelines_of_one_file_name_are_named_by_folder(tmp_path):
         write_pipeline(tmp_path / folder / "bm25.yaml")
     files = (tmp_path / "a" / "bm25.yaml", tmp_path / "b" / "bm25.yaml")
     result = run(*files, demo.FOLDER, "--index", "-m", "MRR", "--save-run", "runs")
-    assert "b/bm25 is identical to a/bm25 on all 30 queries" in output_of(result)
+    assert "b/bm25 is identical to a/bm25 on every query" in output_of(result)
     assert {path.name for path in (tmp_path / "runs").glob("*.trec")} == {
         "a_bm25.trec",
         "b_bm25.trec",

@@ -165,11 +165,6 @@ class AverageDifference(BaseModel):
     significantly_worse: int
     verdict: Direction
 
-    @property
-    def identical_on(self) -> int:
-        """0: the data sets are the sample, not queries."""
-        return 0
-
     def reversed(self) -> Self:
         """Return the same difference with the two systems exchanged."""
         counts = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_document, print_warnings
-from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_reason, lost_most_lines
+from beir_eval.comparison.gate_output import gate_reason, lost_most_lines
 from beir_eval.comparison.overview import shows_all_pairs
 from beir_eval.core.files import plain_name
 from beir_eval.display.document import joined, markdown_of, section_markdown
@@ -63,7 +63,7 @@ def print_gate(checks: Sequence[GateCheck], differences: Sequence[Difference] = 
     """
     print_warnings(dict.fromkeys(warning for check in checks for warning in check.warnings))
     for check in checks:
-        word = Text(OUTCOME_WORDS[check.outcome], style=f"bold {_OUTCOME_COLOURS[check.outcome]}")
+        word = Text(check.outcome, style=f"bold {_OUTCOME_COLOURS[check.outcome]}")
         console.print(Text.assemble("gate ", word, ": ", gate_reason(check, differences)))
         for line in lost_most_lines(check):
             console.print(Text(line))

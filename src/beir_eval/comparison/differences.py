@@ -432,14 +432,10 @@ def with_verdicts(
         is_flipped = settings.test == "sign_flip"
         few_differ = np.count_nonzero(unit_row) < FEWEST_DIFFERING
         is_significant = bool(corrected.is_significant[index])
-        verdict = verdict_of(
-            float(scores.scale.gains(mean)),
-            ends,
-            float(p_equal[index]),
-            settings,
-            is_significant=is_significant,
-            is_identical=not np.count_nonzero(row),
-        )
+        gain, equality = float(scores.scale.gains(mean)), float(p_equal[index])
+        verdict = verdict_of(gain, ends, equality, settings, is_shown=is_significant)
+        if not np.count_nonzero(row):
+            verdict = "identical"
         differences.append(
             Difference(
                 measure=scores.measure,
@@ -721,29 +717,25 @@ def _effect_fields(
     }
 
 
-def verdict_of(  # noqa: PLR0913 - the evidence
-    difference: float,
+def verdict_of(
+    gain: float,
     interval: tuple[float, float],
     p_equal: float,
     settings: ComparisonSettings,
     *,
-    is_significant: bool,
-    is_identical: bool,
+    is_shown: bool,
 ) -> Verdict:
     """Return the verdict.
 
     Args:
-        difference: the mean difference, above 0 if the system is better.
+        gain: the mean difference, above 0 if the system is better.
         interval: its interval, as it is shown.
         p_equal: the corrected p of equality within the margin.
         settings: those of the comparison.
-        is_significant: whether the difference is significant at their level.
-        is_identical: whether the score of every query is the same.
+        is_shown: whether the difference is significant at their level.
     """
-    if is_identical:
-        return "identical"
-    if is_significant and difference:
-        return "better" if difference > 0 else "worse"
+    if is_shown and gain:
+        return "better" if gain > 0 else "worse"
     is_inside = max(map(abs, interval)) < settings.margin
     return "equivalent" if p_equal <= settings.alpha and is_inside else "undecided"
 

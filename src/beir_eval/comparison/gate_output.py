@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.records import Difference, GateCheck, Outcome
 
-#: The word for the outcome of a check, or of a gate.
-OUTCOME_WORDS: dict[Outcome, str] = {
-    "passed": "passed",
-    "failed": "failed",
-    "undecided": "undecided",
-}
-
 
 def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
     """Return the outcome of several checks: "failed" before "undecided" before "passed"."""
@@ -31,7 +24,7 @@ def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
 
 def gate_heading(checks: Sequence[GateCheck]) -> str:
     """Return the outcome of several checks as a heading, such as "Gate failed"."""
-    return f"Gate {OUTCOME_WORDS[gate_outcome(checks)]}"
+    return f"Gate {gate_outcome(checks)}"
 
 
 def lost_most_lines(check: GateCheck) -> list[str]:
@@ -70,7 +63,7 @@ def gate_document(checks: Sequence[GateCheck], differences: Sequence[Difference]
         queries = "; ".join(check.lost_most)
         lost = f". The queries that lost most: {queries}" if queries else ""
         reason = f"{gate_reason(check, differences)}{lost}"
-        sentences.append(Sentence(f"{OUTCOME_WORDS[check.outcome]}: {reason}"))
+        sentences.append(Sentence(f"{check.outcome}: {reason}"))
     return Document(heading=gate_heading(checks), sentences=sentences)
 
 

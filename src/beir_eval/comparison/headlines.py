@@ -140,8 +140,8 @@ def _colour(differences: Sequence[PairDifference]) -> str:
 def _phrase(difference: PairDifference, margin: float) -> str:
     """Return how a system stands to the one it is compared with."""
     against = difference.against
-    if difference.identical_on:
-        return f"identical to {against} on all {difference.identical_on:,} queries"
+    if difference.verdict == "identical":
+        return f"identical to {against} on every query"
     if difference.verdict == "equivalent":
         return f"equivalent to {against} within {margin:g}"
     if difference.verdict == "undecided":
@@ -181,8 +181,8 @@ def _verdicts_on_pairs(
 
 def _relation(difference: PairDifference, margin: float) -> str:
     """Return how a system stands to one with a higher mean."""
-    if difference.identical_on:
-        return f"identical on all {difference.identical_on:,} queries"
+    if difference.verdict == "identical":
+        return "identical on every query"
     if difference.verdict == "equivalent":
         return f"equivalent within {margin:g}"
     return "not significantly worse" if difference.verdict == "undecided" else "worse"

@@ -66,10 +66,6 @@ class PairDifference(Protocol):
     def verdict(self) -> str:
         """The verdict on the difference, such as "better"."""
 
-    @property
-    def identical_on(self) -> int:
-        """The number of queries, if the systems have the same score on each of them; else 0."""
-
     def reversed(self) -> Self:
         """Return the same difference with the two systems exchanged."""
 
@@ -387,11 +383,6 @@ class Difference(BaseModel):
     def gain(self) -> float:
         """The difference, or its opposite if lower is better: above 0 for the better system."""
         return self.difference if self.higher_is_better else -self.difference
-
-    @property
-    def identical_on(self) -> int:
-        """The number of queries, if the systems have the same score on each of them; else 0."""
-        return 0 if self.num_differing else self.num_queries
 
     def reversed(self) -> Difference:
         """Return the difference against − system: the same evidence with the systems swapped."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.gate_output import OUTCOME_WORDS, gate_heading, gate_outcome
+from beir_eval.comparison.gate_output import gate_heading, gate_outcome
 from beir_eval.comparison.headlines import MOST_NAMED, headline
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.core.saved import stated_settings
@@ -125,9 +125,7 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
     return GateSummary(
         Sentence(gate_heading(checks), _GATE_VERDICTS[gate_outcome(checks)]),
         [
-            Sentence(
-                f"{OUTCOME_WORDS[check.outcome]}: {check.reason}", _GATE_VERDICTS[check.outcome]
-            )
+            Sentence(f"{check.outcome}: {check.reason}", _GATE_VERDICTS[check.outcome])
             for check in checks
         ],
     )
