@@ -297,6 +297,28 @@ def test_rankings_that_do_not_fit_their_queries_are_named_where_topics_are_near_
     assert num_named >= 7
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_rankings_that_were_shifted_in_an_order_of_their_own_are_named(step):
+    names = random.Random(3).sample([f"q{number:02}" for number in range(40)], 40)
+    qrels = {name: {f"{name}-a": 1, f"{name}-b": 0} for name in sorted(names)}
+    run = {
+        name: {f"{name}-{letter}": 9.0 - rank for rank, letter in enumerate("abcdefghij")}
+        for name in names
+    }
+    shifted = {
+        name: run[names[(number + step) % 40] if number >= 30 else name]
+        for number, name in enumerate(names)
+    }
+    assert evaluate(qrels, run, "MRR").counted.findings == ()
+    with pytest.warns(BeirEvalWarning, match="other queries"):
+        [finding] = evaluate(qrels, shifted, "MRR").counted.findings
+    # The last query has none after it.
+    which = "9 of 40 rankings looked at fit the query after theirs"
+    if step == -1:
+        which = "10 of 40 rankings looked at fit the query before theirs"
+    assert which in finding.fact
+
+
 def test_a_conversation_may_begin_with_the_answer_before():
     turns = [f"{number // 8}_{number % 8 + 1}" for number in range(40)]
     lists = list(RANKINGS.values())

@@ -22,11 +22,6 @@ def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
     return "undecided" if "undecided" in outcomes else "passed"
 
 
-def gate_heading(checks: Sequence[GateCheck]) -> str:
-    """Return the outcome of several checks as a heading, such as "Gate failed"."""
-    return f"Gate {gate_outcome(checks)}"
-
-
 def lost_most_lines(check: GateCheck) -> list[str]:
     """Return the lines below the reason of a check: the queries that lost most, if any."""
     if not check.lost_most:
@@ -64,7 +59,7 @@ def gate_document(checks: Sequence[GateCheck], differences: Sequence[Difference]
         lost = f". The queries that lost most: {queries}" if queries else ""
         reason = f"{gate_reason(check, differences)}{lost}"
         sentences.append(Sentence(f"{check.outcome}: {reason}"))
-    return Document(heading=gate_heading(checks), sentences=sentences)
+    return Document(heading=f"Gate {gate_outcome(checks)}", sentences=sentences)
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:

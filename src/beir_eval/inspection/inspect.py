@@ -97,7 +97,7 @@ class Inspector:
         findings: Iterable[Finding] = ()
         if not unmatched:
             findings = findings_of_run(
-                qrels, matrix, sample, seen, by_score=by_score, search_ids=search_ids
+                qrels, run, matrix, sample, seen, by_score=by_score, search_ids=search_ids
             )
         elif search_ids:
             findings = (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
@@ -106,6 +106,7 @@ class Inspector:
 
 def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     qrels: Qrels,
+    run: Run,
     matrix: RelevanceMatrix,
     sample: RankingSample,
     seen: Symptoms,
@@ -118,6 +119,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
 
     Args:
         qrels: the judgements.
+        run: the run.
         matrix: the relevance matrix of all judged queries and the run.
         sample: rankings of the run.
         seen: the symptoms; without one, what it is of is not looked for.
@@ -146,7 +148,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
         yield from rounded_ids(qrels, sample)
     if search_ids and seen.few_found:
         yield from shifted_ids(qrels, sample)
-    of_others = tuple(other_queries(qrels, sample)) if seen.few_found else ()
+    of_others = tuple(other_queries(qrels, run, sample)) if seen.few_found else ()
     yield from of_others or rankings_without_judged(qrels, matrix)
     if seen.same_first:
         yield from same_ranking(qrels, sample)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import chain, compress
+from itertools import chain, compress, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.core.run import Run
 
 #: The turn of a conversation, at the end of a query's id.
 _TURN = re.compile(r"[\W_]\d+$")
@@ -89,14 +90,19 @@ def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
         )
 
 
-def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Finding]:
     """Yield a finding if rankings fit other queries than theirs.
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
     most rankings fit another query, nearly none its own, and not by chance, the rankings were
     exchanged; also, where topics are near to each other, if they hold no more relevant documents of
     their own query than exchanged rankings would. If some do not fit their own query but the one
-    after it, or the one before, and not by chance, these were shifted.
+    after it in the run, or the one before, and not by chance, these were shifted.
+
+    Args:
+        qrels: the judgements.
+        run: the run.
+        sample: its rankings.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
     tops = {row: sample.best_ids(documents, TOP) for row, documents in sample.judged_rankings(most)}
@@ -130,7 +136,9 @@ def other_queries(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
         else:
             yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
         return
-    if shifted := _shifted(qrels, fits, dict(zip(tops, own.tolist(), strict=True))):
+    rows = qrels.find_rows(run.query_ids)
+    own_fits = dict(zip(tops, own.tolist(), strict=True))
+    if shifted := _shifted(qrels, rows[rows >= 0].tolist(), fits, own_fits):
         num_shifted, which = shifted
         if num_shifted >= least:
             what = f"the query {which} theirs, and not their own"
@@ -194,7 +202,10 @@ def _log_chance(count: float, mean: float) -> float:
 
 
 def _shifted(
-    qrels: Qrels, fits: Mapping[int, Mapping[int, float]], own: Mapping[int, float]
+    qrels: Qrels,
+    rows: Sequence[int],
+    fits: Mapping[int, Mapping[int, float]],
+    own: Mapping[int, float],
 ) -> tuple[int, str] | None:
     """Return how many rankings fit the query "after" or "before" theirs only, if it is no chance.
 
@@ -204,18 +215,20 @@ def _shifted(
 
     Args:
         qrels: the judgements.
+        rows: the queries in the order of the run, as indices.
         fits: {query: how well its ranking fits each other query}, as indices.
         own: {query: how well its ranking fits it}.
     """
+    after, before = dict(pairwise(rows)), dict(pairwise(reversed(rows)))
     # Of many queries only those that are compared and their neighbours: their ids are searched.
-    near = {row + step for row in own for step in (-1, 0, 1)}
-    ids = {row: qrels.query_ids[row] for row in sorted(near) if 0 <= row < len(qrels)}
+    near = {other for row in own for other in (row, after.get(row, row), before.get(row, row))}
+    ids = {row: qrels.query_ids[row] for row in sorted(near)}
     conversations = dict(zip(ids, _conversations(list(ids.values())), strict=True))
     # [its own query does not fit, the query after it or before it]
     num_neighbours = np.zeros((2, 2))
     for row, fit in own.items():
-        for is_before, other in enumerate((row + 1, row - 1)):
-            if other in fits[row] and conversations[row] != conversations[other]:
+        for is_before, other in enumerate((after.get(row, row), before.get(row, row))):
+            if other != row and other in fits[row] and conversations[row] != conversations[other]:
                 num_neighbours[int(not fit), is_before] += 1
     most, fewest = num_neighbours[1].max(), num_neighbours[1].min()
     if most < LEAST_RANKINGS:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.gate_output import gate_heading, gate_outcome
+from beir_eval.comparison.gate_output import gate_outcome
 from beir_eval.comparison.headlines import MOST_NAMED, headline
 from beir_eval.comparison.verdict_sentences import difference_sentence
 from beir_eval.core.saved import stated_settings
@@ -122,8 +122,9 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
     """Return the outcome of the gate; None if the comparison has none."""
     if not checks:
         return None
+    outcome = gate_outcome(checks)
     return GateSummary(
-        Sentence(gate_heading(checks), _GATE_VERDICTS[gate_outcome(checks)]),
+        Sentence(f"Gate {outcome}", _GATE_VERDICTS[outcome]),
         [
             Sentence(f"{check.outcome}: {check.reason}", _GATE_VERDICTS[check.outcome])
             for check in checks

@@ -54,7 +54,7 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
     sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
     yield from _check_matches(system, qrels, sample)
     matrix, _ = relate(qrels, run, EvaluationSettings(duplicates="keep"))
-    yield from findings_of_run(qrels, matrix, sample, Symptoms(), is_thorough=True)
+    yield from findings_of_run(qrels, run, matrix, sample, Symptoms(), is_thorough=True)
     depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
     yield from _check_depth(depth, measures)
 

@@ -110,13 +110,11 @@ def models_of(pipeline: Any, kind: str) -> frozenset[str]:
 
     Of a path it is the last part, as an organisation may keep a copy.
     """
-    models = (
-        getattr(component, "model", None)
+    return frozenset(
+        model.rstrip("/").rpartition("/")[2]
         for _, component in walk_components(pipeline)
         if type(component).__name__.endswith(kind)
-    )
-    return frozenset(
-        model.rstrip("/").rpartition("/")[2] for model in models if isinstance(model, str)
+        and isinstance(model := getattr(component, "model", None), str)
     )
 
 
