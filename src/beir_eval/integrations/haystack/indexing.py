@@ -134,12 +134,11 @@ def index(  # noqa: PLR0913 - one keyword a setting
             passed += len(batch)
             advance(len(batch))
     stores = [target]
-    models: frozenset[str] = frozenset()
     if is_pipeline(target):
         digest.update(sha256_of_pipeline(target).encode())
         digest.update(json.dumps(code_of_components(target).own).encode())
         stores = [store for _, store in stores_of(target)]
-        models = models_of(target, "DocumentEmbedder")
+    models = models_of(target, "DocumentEmbedder") if is_pipeline(target) else frozenset()
     record_written(stores, digest.hexdigest(), absent=frozenset(absent), part=part, models=models)
     if replaced:
         documents_were = "document was" if replaced == 1 else "documents were"
