@@ -109,7 +109,9 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
         ).save(tmp_path / f"{name}.json")
     slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
     passed = success(run("compare", slow, fast, "--gate", "seconds per query"))
-    assert passed.startswith("seconds per query (lower is better): fast is better than slow")
+    assert passed.startswith(
+        "seconds per query (lower is better), 9 queries: fast is better than slow"
+    )
     assert "computed elsewhere" in passed
     failed = run("compare", fast, slow, "-m", "seconds per query", "--gate", "seconds per query")
     assert failed.exit_code == 1

@@ -54,7 +54,7 @@ def test_repeats_are_a_list_of_files_or_a_pattern(folder):
     [difference] = saved["differences"]
     assert difference["p"] == expected.differences[0].p
     assert saved["settings"]["repeats"] == "random"
-    assert "p accounts for the sampling of 24 queries and 2 to 3 repeats, not for " in printed
+    assert "nDCG@10, 24 queries and 2 to 3 repeats: dense_s is better than base" in printed
 
 
 def test_files_that_are_listed_as_repeats_are_no_systems_of_their_own(folder):

@@ -143,7 +143,7 @@ def test_saved_results_are_read_from_standard_input(tmp_path):
     saved = tmp_path / "saved.json"
     assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
     result = run_with_input(saved.read_bytes(), "compare", "-", "--draws", "99")
-    assert result.stdout.startswith(b"MRR: "), result.stderr
+    assert result.stdout.startswith(b"MRR, 30 queries: "), result.stderr
 
 
 def test_a_message_about_standard_input_names_it_and_two_dashes_are_refused():

@@ -13,8 +13,7 @@ PARTIAL = dict.fromkeys(list(QRELS)[:6], FIRST)
 WHOLE = dict.fromkeys(QRELS, SECOND)
 WHERE = "over the 6 of 24 queries that all systems have"
 VERDICTS = (
-    "MRR, over all 24 queries: whole is better than partial\n"
-    f"MRR, {WHERE}: whole is worse than partial\n"
+    f"MRR, 24 queries: whole is better than partial\nMRR, {WHERE}: whole is worse than partial\n"
 )
 
 

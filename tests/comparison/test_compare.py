@@ -499,6 +499,13 @@ def test_systems_are_equivalent_only_if_the_interval_lies_inside_the_margin_too(
     assert verdict_of(-0.002, interval, p_equal, settings, is_shown=False) == verdict
 
 
+def test_the_differences_on_a_measure_are_found_by_its_name():
+    comparison = compare(results(a=BASE, b=NOISY, c=BASE))
+    assert comparison["mrr"] == tuple(p for p in comparison.differences if p.measure == "MRR")
+    with pytest.raises(NotEvaluatedError, match="MAP was not compared"):
+        comparison["MAP"]
+
+
 def test_an_unbounded_interval_is_null_in_json_and_comes_back():
     comparison = compare(results(a=BASE[:3], b=NOISY[:3]), baseline="a")
     text = comparison.model_dump_json()

@@ -162,7 +162,7 @@ def test_warnings_and_notes_are_those_of_the_document(shown, name):
 def test_conclusions_stand_before_tables_and_tables_before_notes(shown, name):
     result = shown[name]
     document, content = result.document(), result.to_markdown()
-    table = document.tables[0]().markdown()
+    table = document.tables[0].markdown()
     positions = [content.index(markdown_text(text)) for text, _ in document.sentences[:1]]
     positions.append(content.index(table))
     positions += [content.index(f"- {markdown_text(note)}") for note in document.notes[:1]]
@@ -192,7 +192,7 @@ def test_names_in_a_document_are_escaped():
     document = Document(
         warnings=[hostile],
         sentences=[Sentence(hostile, "better")],
-        tables=[lambda: Table(("a", "b"), [(hostile, hostile)])],
+        tables=[Table(("a", "b"), [(hostile, hostile)])],
         notes=[hostile],
         details=lambda: [Document(heading=hostile, notes=[hostile])],
     )

@@ -349,11 +349,11 @@ class AcrossDatasets(Shown, Saved):
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
             sentences=[*starmap(Sentence, self.verdict_sentences()), *left_out],
-            tables=[self.to_table],
+            tables=[self.to_table()],
             notes=list(self._notes()),
             details=lambda: [
-                Document(heading="Differences of the averages", tables=[self.differences_table]),
-                Document(heading="Means by data set", tables=[self.datasets_table]),
+                Document(heading="Differences of the averages", tables=[self.differences_table()]),
+                Document(heading="Means by data set", tables=[self.datasets_table()]),
             ],
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from beir_eval._version import __version__
@@ -270,7 +269,7 @@ class BenchmarkResult(Shown):
 
     def document(
         self,
-        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
+        measures: Iterable[MeasureLike] | MeasureLike | None = None,
         *,
         baseline: bool = True,
         by_system: bool = False,
@@ -278,11 +277,16 @@ class BenchmarkResult(Shown):
         """Return failures, a table for each measure, and what was counted.
 
         Args:
-            measures: the measures, or their names in any spelling that ``parse`` reads.
+            measures: the measures, or their names in any spelling that ``parse`` reads; by default
+                nDCG@10, or the first one if it was not evaluated.
             baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
                 flat). Other measures have no such column.
             by_system: whether systems are rows, as ``systems_table``; else data sets are.
         """
+        if measures is None:
+            every = (result for of_system in self.results.values() for result in of_system.values())
+            names = next((result.measures for result in every), (str(_BASELINE_MEASURE),))
+            measures = _BASELINE_MEASURE if str(_BASELINE_MEASURE) in names else names[0]
         warnings = (
             sentence
             for system, by_dataset in self.results.items()
@@ -293,9 +297,9 @@ class BenchmarkResult(Shown):
             warnings=list(dict.fromkeys(warnings)),
             sentences=list(map(Sentence, self.failure_sentences())),
             tables=[
-                partial(self.systems_table, measure)
+                self.systems_table(measure)
                 if by_system
-                else partial(self.to_table, measure, baseline=baseline)
+                else self.to_table(measure, baseline=baseline)
                 for measure in parse_all(measures)
             ],
             notes=list(self._notes()),

@@ -155,7 +155,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
         shown = {"baseline": tables.bm25, "by_system": tables.by_system}
         documents = [result.document(table_measures, **shown)]
-        csv_tables = [make_table() for make_table in documents[0].tables]
+        csv_tables = documents[0].tables
         if averages is not None:
             documents = joined([*documents, averages.document()])
         outputs.write(

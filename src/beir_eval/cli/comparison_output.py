@@ -48,7 +48,7 @@ def print_comparison(
         hidden = "" if shows_all_pairs(comparison) else "the intervals and p of all pairs, "
         is_pair = len(comparison.systems) == 2  # noqa: PLR2004
         rest = ", method" if is_pair else "; -o queries=FILE: scores by query"
-        shown = f"--detail: {hidden}effects, power, judged shares{rest}"
+        shown = f"--detail: {hidden}effects, power, what p covers{rest}"
         console.print(Text(shown, style="dim"))
     for document in others:
         print_document(document, detail=detail)

@@ -369,9 +369,9 @@ def print_document(document: Document, *, detail: bool = False) -> None:
     for text, verdict in document.sentences:
         style = VERDICT_COLOURS[verdict]
         console.print(Text(one_line(text), style=f"bold {style}" if style else ""))
-    for make in document.tables:
+    for table in document.tables:
         console.print()
-        print_table(make(), edge=False)
+        print_table(table, edge=False)
     if document.notes:
         console.print()
     for note in document.notes:

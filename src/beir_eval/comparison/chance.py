@@ -64,28 +64,27 @@ def chance_table(comparison: Comparison) -> Table:
     return Table(("chance of", "in p", "what is assumed"), rows)
 
 
-def chance_note(comparison: Comparison, subject: str = "p") -> str:
-    """Return what the p-value covers and what not, with the noise that would undo a verdict.
-
-    Args:
-        comparison: the comparison.
-        subject: what accounts for it, where p is not shown.
-    """
-    chances = [chance for chance in chances_of(comparison) if chance.short]
-    covered = [chance.short for chance in chances if chance.in_p]
-    others = [chance.short for chance in chances if not chance.in_p]
-    return chance_sentence(covered, others, subject) + _noise_text(comparison)
+def sample_text(comparison: Comparison) -> str:
+    """Return what p is over, such as "43 queries and 3 repeats"."""
+    chances = chances_of(comparison)
+    return " and ".join(chance.short for chance in chances if chance.in_p and chance.short)
 
 
-def chance_sentence(covered: Sequence[str], others: Sequence[str], subject: str = "p") -> str:
+def chance_note(comparison: Comparison) -> str:
+    """Return what the p-value covers and what not, with the noise that would undo a verdict."""
+    others = [chance.short for chance in chances_of(comparison) if chance.short and not chance.in_p]
+    return chance_sentence(sample_text(comparison), others) + _noise_text(comparison)
+
+
+def chance_sentence(covered: str, others: Sequence[str]) -> str:
     """Return what p accounts for, and what not.
 
-    >>> chance_sentence(["43 queries"], ["training noise", "repeated looks"])
+    >>> chance_sentence("43 queries", ["training noise", "repeated looks"])
     'p accounts for the sampling of 43 queries, not for training noise or repeated looks'
     """
     *first, last = others
     listed = f"{', '.join(first)}{',' if len(first) > 1 else ''} or {last}" if first else last
-    return f"{subject} accounts for the sampling of {' and '.join(covered)}, not for {listed}"
+    return f"p accounts for the sampling of {covered}, not for {listed}"
 
 
 def queries_only_note(sample: str = "queries") -> str:
@@ -95,7 +94,7 @@ def queries_only_note(sample: str = "queries") -> str:
         sample: what is a sample, such as "data sets".
     """
     others = ("noise of training or repeats", CHOICE_OF_SYSTEMS, "repeated looks")
-    return chance_sentence([sample], others)
+    return chance_sentence(sample, others)
 
 
 def queries_sample_text(comparison: Comparison) -> str:

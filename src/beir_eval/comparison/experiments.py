@@ -126,7 +126,7 @@ class ExperimentPower(Shown, Saved):
 
     def document(self) -> Document:
         """Return the table, what its columns mean, and what so many queries can never show."""
-        return Document(tables=[self.to_table], notes=list(self._notes()))
+        return Document(tables=[self.to_table()], notes=list(self._notes()))
 
     def __repr__(self) -> str:
         """Return the size, not the content."""

@@ -120,6 +120,12 @@ def _verdicts(
     """Return the verdicts on the pairs in one sentence, without the name of the measure."""
     if baseline is None and len(differences) > 1:
         return _verdicts_on_pairs(differences, margin, higher_is_better=higher_is_better)
+    first = differences[0]
+    if len(differences) == 1 and first.verdict in ("undecided", "identical"):
+        text = f"undecided whether {first.system} or {first.against} is better"
+        if first.verdict == "identical":
+            text = f"{first.system} and {first.against} score the same on every query"
+        return Sentence(text, first.verdict)
     names_of: dict[str, list[str]] = {}
     for difference in sorted(differences, key=lambda pair: _ORDER.index(pair.verdict)):
         names_of.setdefault(_phrase(difference, margin), []).append(difference.system)
@@ -145,7 +151,7 @@ def _phrase(difference: PairDifference, margin: float) -> str:
     if difference.verdict == "equivalent":
         return f"equivalent to {against} within {margin:g}"
     if difference.verdict == "undecided":
-        return f"undecided against {against} (no significant difference)"
+        return f"undecided against {against}"
     return f"{difference.verdict} than {against}{smaller_text(difference, margin)}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.cautions import cautions_on
-from beir_eval.comparison.chance import chance_note
+from beir_eval.comparison.chance import sample_text
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
 from beir_eval.comparison.judged import (
@@ -48,7 +48,7 @@ from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.records import Difference, QueryDifference
     from beir_eval.comparison.result import Comparison
@@ -89,22 +89,15 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
         heading="Comparison",
         warnings=warnings_of(comparison.coverage),
         sentences=[
-            *headlines(comparison, _all_queries_text(comparison)),
+            *headlines(comparison, f", {sample_text(comparison)}"),
             *common_headlines(comparison),
         ],
-        tables=_made(tables),
+        tables=tables,
         notes=[_ended(sentence.text) for sentence in ranked if sentence in kept],
         details=lambda: _details(
             comparison, {sentence.text for sentence in kept}, has_all_pairs=has_all_pairs
         ),
     )
-
-
-def _all_queries_text(comparison: Comparison) -> str:
-    """Return that a verdict is over all queries, where another one is over some of them."""
-    if comparison.on_common_queries is None:
-        return ""
-    return f", over all {len(comparison.query_ids):,} queries"
 
 
 def shows_all_pairs(comparison: Comparison) -> bool:
@@ -135,14 +128,6 @@ def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
     return [*means, *tables], has_all_pairs
 
 
-def _made(tables: Iterable[Table]) -> list[Callable[[], Table]]:
-    return [partial(_same, table) for table in tables]
-
-
-def _same(table: Table) -> Table:
-    return table
-
-
 def _details(
     comparison: Comparison, shown: Collection[str], *, has_all_pairs: bool
 ) -> Iterator[Document]:
@@ -161,17 +146,14 @@ def _details(
     evidence = evidence_table(comparison, has_differences=not has_all_pairs)
     yield _by_measure(comparison, "The evidence", evidence, sentences)
     if judged := judged_table(comparison):
-        yield Document(heading=JUDGED_TITLE, tables=_made([judged]))
+        yield Document(heading=JUDGED_TITLE, tables=[judged])
     if comparison.likeness:
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
         table = _with_pairs(comparison, likeness_table(comparison))
         yield _compact(heading, [table])
-    yield Document(heading="What the p-value covers", tables=[comparison.chance_table])
+    yield Document(heading="What the p-value covers", tables=[comparison.chance_table()])
     # Verdicts are words in these tables, in place of marks; letters are explained below them.
     hidden = {*shown, MARKS_NOTE, letters_note(comparison)}
-    # What is shown of "Significance" is not said of p again.
-    if chance_note(comparison, "Significance") in shown:
-        hidden.add(chance_note(comparison))
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 
@@ -210,7 +192,7 @@ def _compact(heading: str, tables: Sequence[Table], sentences: Sequence[Sentence
     shown, left_out = without_repeated_columns(tables, tables[0].header[1:])
     values = "; ".join(f"{name} = {value}" for name, value in left_out.items() if value != "?")
     notes = [f"in every row: {values}"] if values else []
-    return Document(heading=heading, sentences=sentences, tables=_made(shown), notes=notes)
+    return Document(heading=heading, sentences=sentences, tables=shown, notes=notes)
 
 
 def _ended(text: str) -> str:
@@ -242,7 +224,7 @@ def _ranked_sentences(
         (3, _interval_sentences(comparison)),
         (3, _power_sentences(comparison)),
         (7, [] if has_shares else judged_sentences(comparison)),
-        (0, [chance_note(comparison, "p" if shows_all_pairs(comparison) else "Significance")]),
+        (0, _measure_sentences(comparison)),
     ]
     for importance, texts in parts:
         for text in texts:
@@ -459,46 +441,38 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
     if len(undecided) == 1:
         of_measure = f"{pair.measure}: " if len(comparison.measures) > 1 else ""
         if pair.detectable is None:
-            note = pair.power_note
-            if note:
-                yield f"{of_measure}{note}"
+            if pair.power_note:
+                yield f"{of_measure}{pair.power_note}"
             return
-        margin = comparison.settings.margin
-        would = f"a difference of {margin:g} takes {queries_text(pair)} {unit}"
+        margin, queries = comparison.settings.margin, pair.num_clusters or pair.num_queries
+        need = f"to show {margin:g} you need {queries_text(pair)}"
         if pair.repeat_variance and pair.queries_high is None:
-            would = f"a difference of {margin:g} may take more repeats, not only more {unit}"
-        repeats = "" if pair.repeat_variance is None else " with these repeats"
+            need = f"to show {margin:g} you may need more repeats, not only more {unit}"
+        repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
-            f"{of_measure}The smallest true difference detected 80% of the time{repeats} is "
-            f"estimated between {_detectable_text([pair], ' and ')}; {would}"
+            f"{of_measure}{queries:,} {unit}{repeats} usually show a difference of about "
+            f"{pair.detectable:.1g}; {need}"
         )
         return
-    sizes, depending = [], ""
+    sizes = []
     for measure in comparison.measures:
-        pairs = [pair for pair in undecided if pair.measure == measure]
-        known = [pair for pair in pairs if pair.detectable is not None]
+        known = [
+            pair.detectable
+            for pair in undecided
+            if pair.measure == measure and pair.detectable is not None
+        ]
         if known:
             on = f" on {measure}" if len(comparison.measures) > 1 else ""
-            sizes.append(f"{_detectable_text(known)}{on}")
-            depending = depending or (" (depending on the pair)" if len(known) > 1 else "")
+            sizes.append(f"about {statistics.median(known):.1g}{on}")
     if sizes:
-        unknown = [pair for pair in undecided if pair.detectable is None]
-        # The note of such a pair begins with how many differ.
-        have_reason = all(pair.power_note.startswith(f"{pair.num_differing} ") for pair in unknown)
-        reason = f", because these differ on too few {unit}" if have_reason else ""
-        of_all = f"{len(unknown)} of the {len(undecided)} undecided pairs"
-        others = f"; it is not known for {of_all}{reason}" if unknown else ""
-        yield (
-            f"The smallest true difference detected 80% of the time is about {', '.join(sizes)}"
-            f"{depending}{others}"
-        )
+        yield f"A difference of {', '.join(sizes)} usually shows"
 
 
-def _detectable_text(pairs: Sequence[Difference], to: str = " to ") -> str:
-    """Return the range of the differences that the queries detect, over all pairs."""
-    low = min(pair.detectable_low or 0.0 for pair in pairs)
-    high = max(pair.detectable_high or 0.0 for pair in pairs)
-    return f"{low:.2g}{to}{high:.2g}"
+def _measure_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield that each measure is a chance of error, if there are several."""
+    number = len(comparison.measures)
+    if number > 1:
+        yield f"{number} measures, {number} chances of error: decide by the one chosen before"
 
 
 def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:

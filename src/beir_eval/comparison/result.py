@@ -254,6 +254,16 @@ class Comparison(Shown, Saved):
         key = self._index.measure(measure, system), self._index.system(system)
         return next(mean for mean in self.means if (mean.measure, mean.system) == key)
 
+    def __getitem__(self, measure: MeasureLike) -> tuple[Difference, ...]:
+        """Return the differences of all pairs on one measure, in the order of ``differences``.
+
+        Raises:
+            NotEvaluatedError: the comparison does not hold the measure.
+            MeasureError: as ``difference``.
+        """
+        name = self._index.measure(measure, self.systems[0])
+        return tuple(pair for pair in self.differences if pair.measure == name)
+
     def difference(
         self, measure: MeasureLike, system: str, against: str | None = None
     ) -> Difference:

@@ -29,6 +29,8 @@ _MOST_LETTERS = 10
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
 NO_INTERVAL = "no interval: identical scores"
+#: A range of numbers of queries that is wider than this factor has its low end only.
+_WIDE_RANGE = 5
 #: The text for a value that is None.
 UNKNOWN = "?"
 
@@ -156,16 +158,18 @@ def queries_text(difference: Difference) -> str:
 
 
 def _queries_text(low: int | None, high: int | None) -> str:
-    """Return a range of numbers of queries as text, with two digits.
+    """Return a range of numbers of queries as text, with two digits; its low end if it is wide.
 
-    >>> _queries_text(1234, 5678), _queries_text(1234, None)
-    ('roughly 1,200 to 5,700', 'more than 1,200')
+    >>> _queries_text(1234, 5678), _queries_text(1234, 6789), _queries_text(1234, None)
+    ('roughly 1,200 to 5,700', 'roughly 1,200 or more', 'more than 1,200')
     """
     if low is None:
         return "more than 10^15"
     low_text = f"{float(f'{low:.2g}'):,.0f}"
     if high is None:
         return f"more than {low_text}"
+    if high > _WIDE_RANGE * low:
+        return f"roughly {low_text} or more"
     high_text = f"{float(f'{high:.2g}'):,.0f}"
     return f"roughly {low_text}" if low_text == high_text else f"roughly {low_text} to {high_text}"
 

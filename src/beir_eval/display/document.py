@@ -36,7 +36,7 @@ class Document:
         heading: what it is about; shown where documents follow each other.
         warnings: what a reader must know first.
         sentences: the conclusions.
-        tables: the tables, each made when it is shown.
+        tables: the tables.
         notes: how to read what is above: methods, marks, what was left out.
         details: makes the documents that only some outputs show.
     """
@@ -44,7 +44,7 @@ class Document:
     heading: str = ""
     warnings: Sequence[str] = ()
     sentences: Sequence[Sentence] = ()
-    tables: Sequence[Callable[[], Table]] = ()
+    tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
     details: Callable[[], Iterable[Document]] = tuple
 
@@ -53,7 +53,7 @@ class Document:
         warnings = [f"warning: {one_line(text)}" for text in self.warnings]
         parts = [
             "\n".join([*warnings, *(one_line(text) for text, _ in self.sentences)]),
-            *(make().text() for make in self.tables),
+            *(table.text() for table in self.tables),
             "\n".join(map(one_line, self.notes)),
         ]
         return "\n\n".join(filter(None, parts))
@@ -67,7 +67,7 @@ class Document:
         parts = [
             warnings_markdown(self.warnings).rstrip("\n"),
             markdown_list(text for text, _ in self.sentences).rstrip("\n"),
-            *(make().markdown() for make in self.tables),
+            *(table.markdown() for table in self.tables),
             markdown_list(self.notes).rstrip("\n"),
             *(
                 f"{'#' * depth} {markdown_text(detail.heading)}\n\n"
@@ -89,7 +89,7 @@ class Document:
             [
                 warnings_html(self.warnings),
                 *sentences,
-                *(make().html() for make in self.tables),
+                *(table.html() for table in self.tables),
                 f"<ul>{notes}</ul>\n" if notes else "",
             ]
         )

@@ -503,7 +503,7 @@ class EvaluationResult(Shown, Saved):
         """Return the means and what was counted."""
         warnings = warnings_on(self)
         notes = notes_on(self)[len(warnings) :]
-        return Document(warnings=warnings, tables=[self.to_table], notes=notes)
+        return Document(warnings=warnings, tables=[self.to_table()], notes=notes)
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before the scores: mostly nothing, an empty list.

@@ -183,9 +183,7 @@ def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
     warnings = shared_warnings(results)
     notes = shared_notes(results)[len(warnings) :]
-    return Document(
-        warnings=warnings, tables=[lambda: means_table(results)], notes=notes
-    ).markdown()
+    return Document(warnings=warnings, tables=[means_table(results)], notes=notes).markdown()
 
 
 def to_latex(

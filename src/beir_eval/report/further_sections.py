@@ -137,8 +137,8 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
         captions: those of its tables; tables of details have the headings of these.
     """
     captioned_tables = [
-        (make(), caption) for make, caption in zip(document.tables, captions, strict=False)
-    ] + [(make(), detail.heading) for detail in document.details() for make in detail.tables]
+        (table, caption) for table, caption in zip(document.tables, captions, strict=False)
+    ] + [(table, detail.heading) for detail in document.details() for table in detail.tables]
     notices: list[str] = []
     tables = [
         _without_constants(_first_rows(table, name, notices), name)

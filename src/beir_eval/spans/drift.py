@@ -99,7 +99,7 @@ class SpanDrift(Shown, BaseModel):
         ]
         return Document(
             sentences=[Sentence(f"{counts.get('same', 0):,} of {total} are where they say")],
-            tables=[lambda: Table(("status", "spans"), rows)],
+            tables=[Table(("status", "spans"), rows)],
             notes=notes,
         )
 

@@ -219,10 +219,12 @@ class CheckpointCurve(Shown, Saved):
             heading="From checkpoint to checkpoint",
             warnings=warnings_of(self.coverage),
             sentences=list(map(Sentence, self._sentences())),
-            tables=[self.to_table],
+            tables=[self.to_table()],
             notes=list(self._notes()),
             details=lambda: [
-                Document(heading="Each checkpoint and the one before", tables=[self._changes_table])
+                Document(
+                    heading="Each checkpoint and the one before", tables=[self._changes_table()]
+                )
             ],
         )
 

@@ -184,15 +184,15 @@ class SlicedComparison(Shown, Saved):
             *map(Sentence, self.interaction_sentences()),
             *starmap(Sentence, self.verdict_sentences()),
         ]
-        tests = [self.interactions_table] if len(self.interactions) > 1 else []
+        tests = [self.interactions_table()] if len(self.interactions) > 1 else []
         return Document(
             heading="Within slices of the queries",
             warnings=warnings_of(self.coverage),
             sentences=sentences,
-            tables=[self.to_table],
+            tables=[self.to_table()],
             notes=list(self._notes()),
             details=lambda: [
-                Document(heading="The evidence by slice", tables=[*tests, self.differences_table])
+                Document(heading="The evidence by slice", tables=[*tests, self.differences_table()])
             ],
         )
 

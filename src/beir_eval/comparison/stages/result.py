@@ -293,7 +293,7 @@ class StagedResult(Shown, Saved):
             f"empty rankings of the last stage: {first_few(queries)}"
             for component, queries in self.failures.items()
         ]
-        times = [self.components_table] if self.components else []
+        times = [self.components_table()] if self.components else []
         return Document(
             heading="Stages",
             warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
@@ -302,10 +302,10 @@ class StagedResult(Shown, Saved):
                 *verdicts,
                 *map(Sentence, self.remarks),
             ],
-            tables=[self.to_table, self.account_table, *times],
+            tables=[self.to_table(), self.account_table(), *times],
             notes=list(self._notes()),
             details=lambda: [
-                Document(heading="The compared stages", tables=[self.differences_table])
+                Document(heading="The compared stages", tables=[self.differences_table()])
             ],
         )
 
