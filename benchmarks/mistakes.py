@@ -653,7 +653,7 @@ def outcome_of(right: Any, wrong: Any) -> str:
 
 def _without_counts(warning: str) -> str:
     """Return a warning without its counts of judgements."""
-    return re.sub(r"[\d,]+ of [\d,]+ judgements", "judgements", warning)
+    return re.sub(r"[\d,]+( of [\d,]+)? judgements", "judgements", warning)
 
 
 def look(

@@ -169,9 +169,8 @@ def _deep_learning_grades(
         count = int(np.count_nonzero(grades == 1))
         yield Finding.from_code(
             "deep-learning-grades",
-            f"{count:,} of {len(grades):,} judgements have grade 1 on a scale up to 3. "
-            f"They count as relevant in {_listed(without_threshold)}, but not in the results "
-            "of the TREC Deep Learning tracks",
+            f"grade 1 counts as relevant in {_listed(without_threshold)} ({count:,} judgements); "
+            "TREC Deep Learning counts 2 and 3",
             count=count,
             total=len(grades),
         )
