@@ -193,7 +193,7 @@ def _query_notes(
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     is_limited = retrieval is not None and retrieval.beyond_limit  # a warning
     if not is_limited and not counted.queries_missing:
-        yield f"{_quantity(counted.queries_judged, 'judged query')}, none of them missing"
+        yield _quantity(counted.queries_judged, "query")
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:
@@ -228,8 +228,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         yield (
             f"{_quantity(counted.tied_documents, 'judged document')} in "
             f"{_quantity(counted.tied_queries, 'query')} "
-            f"{'ties' if counted.tied_documents == 1 else 'tie'} with other documents; ties are "
-            f"broken {_TIES[settings.ties]}"
+            f"{'ties' if counted.tied_documents == 1 else 'tie'}, broken {_TIES[settings.ties]}"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
