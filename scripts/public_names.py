@@ -42,7 +42,6 @@ PACKAGES = [
     "integrations.beir",
     "integrations.haystack",
     "integrations.ir_measures",
-    "integrations.pytest_plugin",
     "integrations.pytrec_eval",
     "integrations.retrieval",
     "integrations.sentence_transformers",

@@ -434,7 +434,9 @@ def with_verdicts(
         is_significant = bool(corrected.is_significant[index])
         gain, equality = float(scores.scale.gains(mean)), float(p_equal[index])
         verdict = verdict_of(gain, ends, equality, settings, is_shown=is_significant)
-        if not np.count_nonzero(row):
+        if not np.count_nonzero(row) and not any(
+            np.ptp(scores.repeats[system], axis=0).any() for system in pair
+        ):
             verdict = "identical"
         differences.append(
             Difference(

@@ -78,6 +78,8 @@ def difference_sentence(
             evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
         verdict += smaller_text(difference, margin)
     ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
+    if not difference.num_differing:
+        ends = f"the same average of the repeats on all {_queries_of(difference)}"
     sentence = verdict_sentence(
         measure,
         difference,

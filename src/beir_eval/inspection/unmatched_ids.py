@@ -44,6 +44,8 @@ _SWAPPED_SHARE = 0.2
 _OUTSIDE_SHARE, _LEAST_OUTSIDE = 0.2, 10
 #: The code of ids that do not match.
 UNMATCHED = "document-ids-do-not-match"
+#: The share of ids that have a prefix or suffix which is the reason why they do not match.
+_NEARLY_ALL, _LEAST_PAIRS = 0.9, 3
 #: Examples of ids of each side, and the characters of each, in a sentence.
 _EXAMPLES, _LONGEST_ID = 2, 60
 _MOST_DIGITS = 12
@@ -206,15 +208,18 @@ def findings_of_parts(
         counts: the counts over all parts.
     """
     by_code: dict[str, Finding] = {}
+    last_remedy = ""
     for finding in itertools.chain.from_iterable(parts):
         by_code.setdefault(finding.code, finding)
+        last_remedy = finding.remedy if finding.code == UNMATCHED else last_remedy
     first = by_code.pop(UNMATCHED, None)
-    unmatched: Sequence[Finding] = ()
-    if counts.are_few and (first is not None or counts.are_hardly_any):
-        of_all = unmatched_ids(counts, IdDifference())
-        known = {} if first is None else {"examples": first.examples, "remedy": first.remedy}
-        unmatched = [of_all.model_copy(update=known)]
-    return (*unmatched, *by_code.values())
+    if not counts.are_few or (first is None and not counts.are_hardly_any):
+        return tuple(by_code.values())
+    by_code.pop("ids-nearly-match", None)
+    of_all = unmatched_ids(counts, IdDifference())
+    if first is not None and first.remedy == last_remedy:
+        of_all = of_all.model_copy(update={"examples": first.examples, "remedy": first.remedy})
+    return (of_all, *by_code.values())
 
 
 def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
@@ -326,29 +331,35 @@ class IdGroups:
         if not self.is_searched:
             return self._with_cause(None)
         num_matched, pairs_of = self._pairs()
-        difference, pairs = max(
-            pairs_of.items(), key=lambda item: len(item[1]), default=(Difference("several"), [])
-        )
         # At least three times as many and three more, so that chance does not explain it; row
         # numbers match some ids by chance, once a prefix of the others is removed.
-        is_clear = len(pairs) >= (2 * num_matched + 3 if num_matched else 1)
-        if is_clear and (
-            2 * len(pairs) > len(self.wanted) or not self._are_row_numbers(difference)
-        ):
-            of_listed = len(pairs[0][1]) > len(pairs[0][0])
-            owner, other = (self.theirs, self.ours) if of_listed else (self.ours, self.theirs)
-            verb = "remove" if of_listed else "add"
-            return self._with_pairs(
-                difference.cause, pairs, owner=owner, other=other, affix=difference.affix, verb=verb
-            )
+        least = 2 * num_matched + 3 if num_matched else 1
+        for difference, pairs in sorted(pairs_of.items(), key=lambda item: -len(item[1])):
+            of_listed = 2 * sum(len(pair[1]) > len(pair[0]) for pair in pairs) > len(pairs)
+            is_usual = 2 * len(pairs) > len(self.wanted) or not self._are_row_numbers(difference)
+            # One or two ids of many begin or end with others by chance.
+            fewest = max(least, min(_LEAST_PAIRS, len(self.wanted)) if difference.affix else 1)
+            is_reason = len(pairs) >= fewest and is_usual
+            if is_reason and self._have(difference, of_listed=of_listed):
+                owners = (self.theirs, self.ours) if of_listed else (self.ours, self.theirs)
+                verb = "remove" if of_listed else "add"
+                return self._with_pairs(difference.cause, pairs, *owners, difference.affix, verb)
         return self._of_two_prefixes() or self._with_cause(self._cause_without_match(other_ids))
 
-    def _with_pairs(
-        self, cause: str, pairs: Sequence[tuple[str, str]], **words: str
-    ) -> IdDifference:
-        """Return a difference that pairs of ids show."""
+    def _have(self, difference: Difference, *, of_listed: bool) -> bool:
+        """Return whether nearly all ids of a side have an affix, or most a separator."""
+        ids, affix = _distinct_ids(self.listed if of_listed else self.wanted), difference.affix
+        if difference.cause == "chunks":
+            return of_listed and 2 * sum(affix in text[1:] for text in ids) > len(ids)
+        has = str.startswith if difference.cause == "prefix" else str.endswith
+        return sum(has(text, affix) for text in ids) >= _NEARLY_ALL * len(ids)
+
+    @staticmethod
+    def _with_pairs(cause: str, pairs: Sequence[tuple[str, str]], *words: str) -> IdDifference:
+        """Return a difference that pairs of ids show, with the words of its reason."""
         wanted, listed = zip(*pairs[:_EXAMPLES], strict=True)
-        return IdDifference(wanted, listed, cause, _REASONS[cause].format(**words))
+        named = dict(zip(("owner", "other", "affix", "verb"), words, strict=True))
+        return IdDifference(wanted, listed, cause, _REASONS[cause].format(**named))
 
     def _of_two_prefixes(self) -> IdDifference | None:
         """Return the difference if each side has a prefix of its own."""
@@ -370,8 +381,7 @@ class IdGroups:
         ]
         if not pairs:
             return None
-        words = {"owner": self.theirs, "other": self.ours, "affix": theirs, "verb": ours}
-        return self._with_pairs("two prefixes", pairs, **words)
+        return self._with_pairs("two prefixes", pairs, self.theirs, self.ours, theirs, ours)
 
     def _with_cause(self, cause: str | None) -> IdDifference:
         """Return a difference that no pair of ids shows."""
@@ -389,7 +399,12 @@ class IdGroups:
                 continue
             first: dict[Difference, tuple[str, str]] = {}
             for pair in matchers[id(wanted)].pairs(listed):
-                first.setdefault(Difference.from_spellings(*pair), pair)
+                difference = Difference.from_spellings(*pair)
+                first.setdefault(difference, pair)
+                if difference.cause in ("suffix", "chunks"):  # suffixes of chunks vary
+                    separator = re.match(r"[\W_]*", difference.affix)
+                    assert separator is not None  # noqa: S101 - it may be empty
+                    first.setdefault(Difference("chunks", separator[0]), pair)
             for difference, pair in first.items():
                 pairs_of.setdefault(difference, []).append(pair)
         return num_matched, pairs_of

@@ -253,7 +253,8 @@ def _unheard_inputs(
 ) -> Iterator[str]:
     """Yield the inputs of joining stages of whose own documents none is among the first ones.
 
-    Own documents are those that no other input has for the query, in six queries or more.
+    Own documents are those of its first ones that no other input has for the query, in six queries
+    or more.
 
     Args:
         graph: which stage passes documents to which.
@@ -263,9 +264,11 @@ def _unheard_inputs(
     for stage, inputs in graph.inputs.items():
         for before in inputs if len(inputs) > 1 else ():
             num_own = num_heard = 0
-            for query_id, doc_ids in rankings[before].items():
-                others = (rankings[name].get(query_id, ()) for name in inputs if name != before)
-                own = set(doc_ids).difference(*others)
+            for query_id, doc_ids in rankings.get(before, {}).items():
+                others = (
+                    rankings.get(name, {}).get(query_id, ()) for name in inputs if name != before
+                )
+                own = set(doc_ids[:k]).difference(*others)
                 num_own += bool(own)
                 num_heard += not own.isdisjoint(rankings[stage].get(query_id, ())[:k])
             if num_own >= LEAST_QUERIES and not num_heard:

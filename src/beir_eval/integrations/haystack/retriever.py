@@ -233,7 +233,8 @@ class PipelineRetriever:
             judged: {doc_id: highest grade} of the judged documents.
         """
         with as_pipeline(self.pipeline) as opened:
-            return tuple(store_findings(opened, judged, self.names))
+            has_own_inputs = self._call.input_function is not None
+            return tuple(store_findings(opened, judged, self.names, has_own_inputs=has_own_inputs))
 
     def retrieval_findings(self, judged: Mapping[str, float]) -> tuple[Finding, ...]:
         """Return what the document stores and the last call show; a benchmark asks for it.
@@ -387,7 +388,10 @@ class PipelineCall(QueryCall):
 
     def look_ahead(self, qrels: Qrels) -> Sequence[Finding]:
         """Return what the document stores show before any query is run."""
-        return tuple(store_findings(self.pipeline, highest_grades_of(qrels), self.names))
+        judged, has_own_inputs = highest_grades_of(qrels), self.input_function is not None
+        return tuple(
+            store_findings(self.pipeline, judged, self.names, has_own_inputs=has_own_inputs)
+        )
 
     def look_back(self, qrels: Qrels, run: Run) -> Sequence[Finding]:
         """Return whether the rankings may as well be random ones of the store."""

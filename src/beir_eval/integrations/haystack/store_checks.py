@@ -113,7 +113,7 @@ class _StoreAnswer:
 
 
 def store_findings(
-    pipeline: Any, judged: Mapping[str, float], names: DocumentNames
+    pipeline: Any, judged: Mapping[str, float], names: DocumentNames, *, has_own_inputs: bool
 ) -> Iterator[Finding]:
     """Yield what the stores of a pipeline show before any query is run.
 
@@ -121,6 +121,7 @@ def store_findings(
         pipeline: the pipeline.
         judged: {name: highest grade} of the judged documents.
         names: the fields that identify a document.
+        has_own_inputs: whether a function makes the inputs of each query, which may be filters.
     """
     stores = {id(store): (name, store) for name, store in stores_of(pipeline)}
     all_answers: list[_StoreAnswer] = []
@@ -145,7 +146,8 @@ def store_findings(
         all_answers.append(answer)
     yield from _lacking_embeddings(pipeline)
     yield from _other_models(pipeline)
-    yield from _filtered(pipeline, judged, names)
+    if not has_own_inputs:
+        yield from _filtered(pipeline, judged, names)
     yield from _further_ids(stores.values(), judged, names)
     part = written_part(store for _, store in stores.values())
     if part is not None:
@@ -184,21 +186,31 @@ def _other_models(pipeline: Any) -> Iterator[Finding]:
 def _filtered(
     pipeline: Any, judged: Mapping[str, float], names: DocumentNames
 ) -> Iterator[Finding]:
-    """Yield that the filters of a component exclude judged documents that its store has."""
+    """Yield that filters exclude judged documents of a store from all components that search it."""
+    searching: dict[int, list[tuple[str, Any]]] = {}
     for path, component in walk_components(pipeline):
-        store, filters = (getattr(component, name, None) for name in ("document_store", "filters"))
-        if not hasattr(store, "filter_documents") or not filters or not isinstance(filters, dict):
+        if hasattr(getattr(component, "document_store", None), "filter_documents"):
+            searching.setdefault(id(component.document_store), []).append(
+                ("/".join(path), component)
+            )
+    for components in searching.values():
+        all_filters = [getattr(component, "filters", None) for _, component in components]
+        if not all(filters and isinstance(filters, dict) for filters in all_filters):
             continue
-        stored, passed = (_ask(store, judged, names, only) for only in (None, filters))
-        if stored is None or passed is None or stored.reason or passed.reason:
+        store = components[0][1].document_store
+        stored, *passed = (_ask(store, judged, names, only) for only in (None, *all_filters))
+        known = [answer for answer in passed if answer is not None and not answer.reason]
+        if stored is None or len(known) < len(passed):
             continue
-        if excluded := stored.present - passed.present:
+        excluded = stored.present.difference(*(answer.present for answer in known))
+        if excluded:
             relevant = sum(judged[name] > 0 for name in excluded)
             yield Finding.from_code(
                 "filtered-documents",
-                f"the filters of {'/'.join(path)} exclude {len(excluded):,} of the "
-                f"{len(stored.present):,} judged documents in its store, {relevant:,} of them "
-                f"relevant: {first_few(name for name in judged if name in excluded)}",
+                f"the filters of {' and '.join(name for name, _ in components)} exclude "
+                f"{len(excluded):,} of the {len(stored.present):,} judged documents in the store, "
+                f"{relevant:,} of them relevant: "
+                f"{first_few(name for name in judged if name in excluded)}",
                 count=len(excluded),
                 total=len(stored.present),
             )
@@ -240,7 +252,7 @@ def random_rankings(qrels: Qrels, run: Run, num_stored: int) -> Iterator[Finding
     """Yield that rankings hold no more relevant documents than random ones of their store.
 
     Up to one standard deviation (of a Poisson distribution) more are no more; nothing is said if
-    those of a perfect retriever were not clearly more.
+    random rankings would hold none, or those of a perfect retriever were not clearly more.
 
     Args:
         qrels: the judgements.
@@ -256,7 +268,7 @@ def random_rankings(qrels: Qrels, run: Run, num_stored: int) -> Iterator[Finding
     most = int(np.minimum(retrieved, relevant).sum())
     count = len(matrix.relevant().row)
     is_clear = most > expected + STANDARD_ERRORS * (1 + expected**0.5)
-    if is_clear and count <= expected + expected**0.5:
+    if is_clear and expected >= 1 and count <= expected + expected**0.5:
         yield Finding.from_code(
             "random-rankings",
             f"the rankings hold {count:,} relevant documents, and random ones of the "
@@ -323,7 +335,11 @@ def _ask(
         filters: what else a document must fulfil.
     """
     if isinstance(store, InMemoryDocumentStore):
-        documents = store.filter_documents(filters) if filters else list(store.storage.values())
+        documents = list(store.storage.values())
+        try:
+            documents = store.filter_documents(filters) if filters else documents
+        except Exception as error:  # noqa: BLE001 - whatever the store raises
+            return _StoreAnswer(frozenset(judged), frozenset(), str(error))
         stored = set(names.names_of(documents))
         return _StoreAnswer(frozenset(judged), frozenset(name for name in judged if name in stored))
     fields = [field for field in (names.collapse, *names.fields) if field not in {None, "content"}]

@@ -15,6 +15,7 @@ from beir_eval.datasets.dataset import Dataset, load_dataset
 from beir_eval.errors import InputError, SettingError, check_count, check_name, shown, warn_caller
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
+from beir_eval.inspection.unmatched_ids import UNMATCHED
 from beir_eval.integrations.retrieval.documents import (
     BEIR_DOC_ID,
     parent_advice,
@@ -105,8 +106,7 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
         check_chunks(retrieved.run, retrieved.retrieval.unnamed)
         retrieved = retrieved._replace(run=run_of_chunks(retrieved.run, view))
     run, retrieval = retrieved.run, retrieved.retrieval
-    after = [*retrieval.findings, *([] if view is not None else call.look_back(qrels, run))]
-    _warn_of(after, run_name)
+    after = list(retrieval.findings)
     result = evaluate_without_warning(evaluator, run, run_name)
     if run.text_counts is None:  # else the ids are those of chunks
         result = with_unmatched_names(
@@ -116,6 +116,12 @@ def evaluate_dataset(  # noqa: PLR0913 - one keyword a setting
             if_empty=call.if_empty,
             advice=lambda: parent_advice(retrieved.parents, qrels, call.if_chunks),
         )
+    counted = result.counted
+    codes = {finding.code for finding in (*before, *(counted.findings if counted else ()))}
+    # Documents that are not there, or have other ids, are no random ones.
+    if view is None and codes.isdisjoint({UNMATCHED, "judged-documents-not-stored"}):
+        after += call.look_back(qrels, run)
+    _warn_of(after, run_name)
     warn_of_content(result, run_name)
     update = {"beyond_limit": len(data.qrels) - len(qrels), "findings": (*before, *after)}
     retrieval = retrieval.model_copy(update=update)
