@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import compare, compare_runs, read_qrels
+from beir_eval import check_gate, compare, compare_runs, read_qrels
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.tables import shown_differences
 from made_results import made
@@ -118,6 +118,9 @@ def test_equal_means_of_different_scores_are_not_called_identical():
     scores = scores_of(0.5)[0]
     moved = scores + np.tile([0.1, -0.1], 15)
     assert "identical" not in str(compare([made(scores, "a"), made(moved, "b")]))
+    repeats = [made(scores, "a"), made(moved, "a")]
+    of_repeats = compare({"a": repeats, "b": repeats}, baseline="a")
+    assert "identical" not in f"{of_repeats}{check_gate(of_repeats)}"
 
 
 def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():

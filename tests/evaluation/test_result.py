@@ -29,8 +29,10 @@ from beir_eval.errors import (
     UnknownMeasureError,
 )
 from beir_eval.evaluation import TopDocuments
-from beir_eval.evaluation.records import Provenance
+from beir_eval.evaluation.records import Provenance, Retrieval, Reused
 from beir_eval.evaluation.tables import means_table, repeats_table
+from beir_eval.inspection.finding import Finding, without
+from beir_eval.inspection.unmatched_ids import UNMATCHED
 from strategies import qrels_and_run
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
@@ -153,22 +155,29 @@ def test_a_result_has_a_json_schema():
 @given(qrels_and_run(complete=True), st.sampled_from(["zero", "skip"]))
 def test_merging_results_of_parts_gives_the_result_of_all_queries(case, missing):
     qrels, run = case
-    run = {query: run[query] for query in list(qrels)}
-    expected = evaluate(qrels, run, ["nDCG@10", "MAP", "Judged@5"], missing=missing, keep_top=2)
-    parts = [
-        evaluate(
-            {query: qrels[query]},
-            {query: run[query]},
-            ["nDCG@10", "MAP", "Judged@5"],
-            missing=missing,
-            keep_top=2,
-        )
-        for query in qrels
-    ]
+    measures = ["nDCG@10", "MAP", "Judged@5"]
+    expected, *parts = (
+        evaluate(part, {q: run[q] for q in part}, measures, missing=missing, keep_top=2)
+        for part in (dict(qrels), *({query: qrels[query]} for query in qrels))
+    )
     merged = parts[0].merge(*parts[1:])
     # A part may be too small for a sample of ids that shows why they do not match.
-    counted = merged.counted.model_copy(update={"findings": expected.counted.findings})
+    findings, all_findings = (result.counted.findings for result in (merged, expected))
+    assert without(findings, UNMATCHED) == without(all_findings, UNMATCHED)
+    counted = merged.counted.model_copy(update={"findings": all_findings})
     assert merged.model_copy(update={"counted": counted}) == expected
+
+
+def test_merging_keeps_the_answers_that_were_reused_and_names_each_finding_once():
+    reused = Reused(file="a.jsonl", answers=1, queries=1, first_saved="", last_saved="")
+    silent = Finding.from_code("silent-output", "a returned no document", count=2)
+    parts = [
+        Retrieval(seconds={query: 0.5}, retries=1, reused=[reused], findings=[silent])
+        for query in ("q1", "q2")
+    ]
+    assert Retrieval.from_parts(parts) == Retrieval(
+        seconds={"q1": 0.5, "q2": 0.5}, retries=2, reused=[reused, reused], findings=[silent]
+    )
 
 
 def test_merging_recomputes_means_that_were_read_before():
@@ -191,9 +200,8 @@ def test_err_with_different_highest_grades_is_not_merged_unless_the_grade_is_sta
         first.merge(second)
     first, second = results("ERR(max_grade=3)")
     assert first.merge(second)["ERR(max_grade=3)"] == evaluate(qrels, run, ["ERR"])["ERR"]
-    assert (
-        first.merge(second).counted.queries_not_judged is None
-    )  # each run contains the query of the other part
+    # Each run contains the query of the other part.
+    assert first.merge(second).counted.queries_not_judged is None
 
 
 def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged():
@@ -211,11 +219,10 @@ def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged
 def test_the_hash_of_merged_results_is_that_of_all_their_judgements():
     qrels = {f"q{number}": {"a": number, "b": 1} for number in range(5)}
     run = {query: {"b": 1.0} for query in qrels}
-    parts = [
-        {query: qrels[query] for query in queries}
+    first, *others = (
+        evaluate({query: qrels[query] for query in queries}, run)
         for queries in (["q3"], ["q0", "q4"], ["q1", "q2"])
-    ]
-    first, *others = (evaluate(part, run) for part in parts)
+    )
     expected = evaluate(qrels, run).provenance.qrels_hash
     assert first.merge(*others).provenance.qrels_hash == expected
     unknown = others[0].model_copy(

@@ -448,9 +448,9 @@ def with_verdicts(
                 mean_against=means[pair.against],
                 low=ends[0],
                 high=ends[1],
-                interval=interval_label(settings, num_pairs, float(confidence[index]))
-                if np.count_nonzero(row)
-                else NO_INTERVAL,
+                interval=NO_INTERVAL
+                if verdict == "identical"
+                else interval_label(settings, num_pairs, float(confidence[index])),
                 confidence=float(confidence[index]),
                 **_effect_fields(
                     "effect", mean, ends, Spread.from_differences(row), settings.alpha

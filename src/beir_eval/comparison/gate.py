@@ -370,7 +370,7 @@ class _Rules(NamedTuple):
         }
         sample = f"{difference.num_queries:,} queries{self._sample_text(scores)})"
         evidence = f"(identical scores on all {sample}"
-        if difference.num_differing:
+        if difference.verdict != "identical":
             interval = interval_text(difference.low, difference.high)
             evidence = f"({difference.interval}: {interval}, {sample}"
         num_units = tests.flipped.num_queries
@@ -385,7 +385,7 @@ class _Rules(NamedTuple):
             f": {'worse' if is_worse else 'not shown to be worse'} (one-sided p {p_text(p)}, level "
             f"{self.alpha:g}"
         )
-        if not difference.num_differing:
+        if difference.verdict == "identical":
             evidence += ")"
         elif difference.higher_is_better:
             evidence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"

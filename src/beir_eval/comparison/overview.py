@@ -451,7 +451,7 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
             f"{of_measure}{queries:,} {unit}{repeats} usually show a difference of about "
-            f"{float(f'{pair.detectable:.1g}'):g}; {need}"
+            f"{_one_digit(pair.detectable)}; {need}"
         )
         return
     sizes = []
@@ -463,9 +463,13 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         ]
         if known:
             on = f" on {measure}" if len(comparison.measures) > 1 else ""
-            sizes.append(f"{float(f'{statistics.median(known):.1g}'):g}{on}")
+            sizes.append(f"{_one_digit(statistics.median(known))}{on}")
     if sizes:
         yield f"A difference of about {', '.join(sizes)} usually shows"
+
+
+def _one_digit(size: float) -> str:
+    return f"{float(f'{size:.1g}'):g}"
 
 
 def _measure_sentences(comparison: Comparison) -> Iterator[str]:

@@ -324,8 +324,8 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
     marks = (
         f"{letters_note(comparison).capitalize()}."
         if comparison.baseline is None
-        else f"▲ better, ▼ worse than {comparison.baseline}, "
-        f"= equivalent within {scores.difference_text(settings.margin)}; no mark: undecided."
+        else f"▲ better, ▼ worse than {comparison.baseline}, = identical, or "
+        f"equivalent within {scores.difference_text(settings.margin)}; no mark: undecided."
     )
     clusters = ""
     if comparison.clusters is not None:

@@ -22,7 +22,7 @@ _MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 #: Ends of an interval that differ by no more than this, relative to them, are equal.
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
-MARKS_NOTE = "▲ better than the baseline, ▼ worse, = equivalent within the margin"
+MARKS_NOTE = "▲ better than the baseline, ▼ worse, = identical, or equivalent within the margin"
 #: Up to so many systems have letters, more have ranks.
 _MOST_LETTERS = 10
 #: How many verdicts that change over common queries are shown with their evidence.
@@ -78,8 +78,6 @@ def difference_sentence(
             evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
         verdict += smaller_text(difference, margin)
     ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
-    if not difference.num_differing:
-        ends = f"the same average of the repeats on all {_queries_of(difference)}"
     sentence = verdict_sentence(
         measure,
         difference,
@@ -251,7 +249,7 @@ def has_spread(low: float, high: float) -> bool:
 
 def interval_cell_text(difference: Difference) -> str:
     """Return the interval of a difference for a table; that scores are identical if they are."""
-    if not difference.num_differing:
+    if difference.verdict == "identical":
         return "identical"
     return signed_range_text(difference.low, difference.high)
 

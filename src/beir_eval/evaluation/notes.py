@@ -226,9 +226,8 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
         yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
     if counted.tied_documents:
         yield (
-            f"{_quantity(counted.tied_documents, 'judged document')} in "
-            f"{_quantity(counted.tied_queries, 'query')} "
-            f"{'ties' if counted.tied_documents == 1 else 'tie'}, broken {_TIES[settings.ties]}"
+            f"ties of {_quantity(counted.tied_documents, 'judged document')} in "
+            f"{_quantity(counted.tied_queries, 'query')}, broken {_TIES[settings.ties]}"
         )
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"

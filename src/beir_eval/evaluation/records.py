@@ -311,8 +311,7 @@ class Retrieval(BaseModel):
         retries: how many attempts to answer a query failed and were repeated.
         chunks: the number of retrieved chunks that count as the document that they are a part of.
         collapse: the field with the name of that document; "" if no chunk was retrieved.
-        reused: the answers that were read from a file instead; empty in results that were saved
-            before this was recorded.
+        reused: the answers that were read from a file instead.
         findings: what was not there to be found, or could not be looked at.
     """
 
@@ -340,10 +339,10 @@ class Retrieval(BaseModel):
             if isinstance(values[0], dict):
                 merged[name] = {key: text for value in values for key, text in value.items()}
             elif isinstance(values[0], tuple):
-                merged[name] = tuple(dict.fromkeys(chain.from_iterable(values)))
+                merged[name] = tuple(chain.from_iterable(values))
             else:
                 merged[name] = next(filter(None, values), "") if name == "collapse" else sum(values)
-        return cls(**merged)
+        return cls(**merged | {"findings": tuple(dict.fromkeys(merged["findings"]))})
 
     @property
     def repeated(self) -> int:

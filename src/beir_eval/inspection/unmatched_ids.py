@@ -71,8 +71,12 @@ class IdDifference(NamedTuple):
     reason: str = ""
 
     def examples(self) -> tuple[str, ...]:
-        """Return the ids of both sides as a clause; none if they are not known."""
-        if not self.wanted:
+        """Return the ids of both sides as a clause; none if they are not known.
+
+        >>> IdDifference(("a",), ("b", "c")).examples(), IdDifference(("a",)).examples()
+        (("the qrels have 'a', the run has 'b', 'c'",), ())
+        """
+        if not self.wanted or not self.listed:
             return ()
         return (f"the qrels have {_id_list(self.wanted)}, the run has {_id_list(self.listed)}",)
 
