@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from beir_eval.core.arrays import concatenate_ranges, starts_from_lengths
 from beir_eval.core.ids import pick_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.core.qrels import Qrels
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_QUERIES, _MOST_DOCUMENTS = 60, 100
 #: A first look takes two of five of these queries, which are neighbours, and so many documents.
 _LOOK_STEP, _LOOK_PAIR, _LOOK_DOCUMENTS = 5, 2, 10
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +59,13 @@ class RankingSample:
         Raises:
             RunError: a ranking is not valid.
         """
-        doc_ids: list[str] = []
-        scores: list[Floats] = []
-        lengths: list[int] = []
-        for _, documents, values in run.rankings():
-            doc_ids += documents
-            lengths.append(len(documents))
-            if values is not None:
-                scores.append(values)
-        has_scores = len(scores) == len(lengths) > 0
+        rankings = list(run.rankings())
+        scores = [values for *_, values in rankings if values is not None]
+        has_scores = len(scores) == len(rankings) > 0
         return cls(
             qrels.find_rows(run.query_ids),
-            starts_from_lengths(np.array(lengths, dtype=np.int64)),
-            doc_ids,
+            starts_from_lengths(np.array([len(docs) for _, docs, _ in rankings], dtype=np.int64)),
+            [doc_id for _, docs, _ in rankings for doc_id in docs],
             np.concatenate(scores).astype(np.float64) if has_scores else None,
             stated_ranks,
         )
@@ -119,55 +114,36 @@ class RankingSample:
         return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
 
 
-def read_sample(run: Run, qrels: Qrels) -> RankingSample:
-    """Return what a ``Sampler`` keeps of a run, which is read again for these queries.
-
-    Raises:
-        RunError: the run was changed.
-    """
-    rows = _spread_rows(len(qrels))
-    judged = qrels.select([qrels.query_ids[row] for row in rows.tolist()])
-    sampler = Sampler(len(judged))
-    for block in run.blocks(judged):
-        sampler.add(block)
-    sample = sampler.sample(run.stated_ranks)
-    return replace(sample, rows=rows[sample.rows])
-
-
-def _spread_rows(num_queries: int) -> Ints:
-    return np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
-
-
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.
 
     Of each of at most 60 queries, evenly spread over the qrels, the first 100 documents are kept,
-    or the last 100 if the last one has a higher score than the first. A first look keeps the first
-    ten of two of five of these queries.
+    or the last 100 if the last one has a higher score than the first. The ids of the last block
+    are read when they are asked for: most small runs are never asked for all.
     """
 
-    def __init__(self, num_queries: int, *, is_first_look: bool = False) -> None:
+    def __init__(self, num_queries: int, *, reads_later: bool = True) -> None:
         """Choose the queries.
 
         Args:
             num_queries: the number of judged queries.
-            is_first_look: whether only a few rankings are looked at.
+            reads_later: whether ids of the last block can be read when the run has been read.
         """
-        self.is_first_look = is_first_look
-        rows = _spread_rows(num_queries)
-        if is_first_look:
-            rows = rows[np.arange(len(rows)) % _LOOK_STEP < _LOOK_PAIR]
+        rows = np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
+        self._reads_later = reads_later
         self._is_chosen: Mask = np.zeros(num_queries, dtype=np.bool_)
         self._is_chosen[rows] = True
+        self._is_looked_at = np.zeros_like(self._is_chosen)
+        self._is_looked_at[rows[np.arange(len(rows)) % _LOOK_STEP < _LOOK_PAIR]] = True
         self.clear()
 
     def clear(self) -> None:
         """Forget the blocks that were added."""
-        self._rows: list[Ints] = []
-        self._lengths: list[Ints] = []
+        self._rows: list[Ints] = [_NO_INTS]
+        self._lengths: list[Ints] = [_NO_INTS]
+        self._scores: list[Floats] | None = [np.zeros(0)]
         self._doc_ids: list[str] = []
-        self._scores: list[Floats] = []
-        self._all_have_scores = True
+        self._unread: tuple[Callable[[Ints], list[str]], Ints] | None = None
 
     def add(self, block: RankingBlock) -> None:
         """Keep documents of the chosen queries of a block."""
@@ -175,10 +151,8 @@ class Sampler:
         if not len(rankings):
             return
         first, last = block.starts[rankings], block.starts[rankings + 1]
-        lengths = np.minimum(
-            last - first, _LOOK_DOCUMENTS if self.is_first_look else _MOST_DOCUMENTS
-        )
-        if not self.is_first_look and block.scores is not None and len(block.scores):
+        lengths = np.minimum(last - first, _MOST_DOCUMENTS)
+        if block.scores is not None and len(block.scores):
             ends = np.minimum(last - 1, len(block.scores) - 1)
             begins = np.minimum(first, len(block.scores) - 1)
             does_ascend = (last > first) & (block.scores[ends] > block.scores[begins])
@@ -186,29 +160,48 @@ class Sampler:
         positions = concatenate_ranges(first, first + lengths)
         self._rows.append(block.rows[rankings])
         self._lengths.append(lengths)
-        self._doc_ids += block.ids_at(positions)
         if block.scores is None:
-            self._all_have_scores = False
-        else:
+            self._scores = None
+        elif self._scores is not None:
             self._scores.append(block.scores[positions].astype(np.float64))
+        self._read_ids()
+        self._unread = (block.ids_at, positions)
+        if not self._reads_later:
+            self._read_ids()
 
-    def sample(self, stated_ranks: StatedRanks | None = None) -> RankingSample:
+    def _read_ids(self) -> None:
+        if self._unread is not None:
+            ids_at, positions = self._unread
+            self._doc_ids += ids_at(positions)
+            self._unread = None
+
+    def sample(
+        self, stated_ranks: StatedRanks | None = None, *, is_first_look: bool = False
+    ) -> RankingSample:
         """Return what was kept, in the order of the qrels, whatever the order of the blocks.
 
         Args:
             stated_ranks: the ranks that the first lines of the run's file state.
+            is_first_look: whether the first ten documents of two of five queries, which are
+                neighbours, are enough.
         """
-        empty = np.zeros(0, dtype=np.int64)
-        rows = np.concatenate([empty, *self._rows])
-        lengths = np.concatenate([empty, *self._lengths])
+        rows, lengths = np.concatenate(self._rows), np.concatenate(self._lengths)
         order, starts = np.argsort(rows), starts_from_lengths(lengths)
-        documents = concatenate_ranges(starts[order], starts[order + 1])
-        scores = np.concatenate([np.zeros(0), *self._scores])
+        if is_first_look:
+            order = order[self._is_looked_at[rows[order]]]
+            lengths = np.minimum(lengths, _LOOK_DOCUMENTS)
+        documents = concatenate_ranges(starts[order], starts[order] + lengths[order])
+        if self._unread is not None and not self._doc_ids:
+            ids_at, positions = self._unread
+            doc_ids: Sequence[str] = ids_at(positions[documents])
+        else:
+            self._read_ids()
+            doc_ids = pick_ids(self._doc_ids, documents)
         return RankingSample(
             rows[order],
             starts_from_lengths(lengths[order]),
-            pick_ids(self._doc_ids, documents),
-            scores[documents] if self._all_have_scores else None,
+            doc_ids,
+            None if self._scores is None else np.concatenate(self._scores)[documents],
             stated_ranks,
         )
 
@@ -234,20 +227,14 @@ class StatedRanks:
         Args:
             lines: the query, the text in the column of ranks, and the score of each line.
         """
-        query_ids: list[str] = []
-        ranks: list[float] = []
-        scores: list[float] = []
-        for query_id, rank, score in lines:
-            try:
-                ranks.append(float(rank))
-            except ValueError:
-                return None
-            query_ids.append(query_id)
-            scores.append(score)
-        numbers = np.array(ranks)
-        if not query_ids or not np.isfinite(numbers).all():
+        columns = list(lines)
+        try:
+            numbers = np.array([float(rank) for _, rank, _ in columns])
+        except ValueError:
             return None
-        return cls(query_ids, numbers, np.array(scores))
+        is_known = len(numbers) > 0 and np.isfinite(numbers).all()
+        query_ids, scores = [line[0] for line in columns], np.array([line[2] for line in columns])
+        return cls(query_ids, numbers, scores) if is_known else None
 
     def rankings(self) -> Iterator[tuple[str, Floats, Floats]]:
         """Yield (query, ranks, scores) of each query, in the order of the lines."""

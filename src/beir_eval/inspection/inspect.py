@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.core.ranking_sample import Sampler, read_sample
+from beir_eval.core.ranking_sample import Sampler
 from beir_eval.inspection.document_ids import rounded_ids, shifted_ids, spellings
 from beir_eval.inspection.finding import Finding, without
 from beir_eval.inspection.judgements import findings_of_qrels
@@ -54,10 +54,10 @@ class Inspector:
         self._of_qrels = without(self._of_qrels, *codes)
 
     def sampler(self, run: Run) -> Sampler | None:
-        """Return what looks at rankings while a run is read; at all of a sample if it is slow."""
+        """Return what looks at rankings while a run is read."""
         if run.text_counts is not None:  # the ids are those of characters or spans
             return None
-        return Sampler(len(self._qrels), is_first_look=not run.is_slow_to_read)
+        return Sampler(len(self._qrels), reads_later=not run.is_slow_to_read)
 
     def inspect(  # noqa: PLR0913 - what is known of a run
         self,
@@ -73,7 +73,7 @@ class Inspector:
         """Return all that looks like a mistake.
 
         Args:
-            run: the run; if there is a symptom some rankings are read again.
+            run: the run.
             matrix: the relevance matrix of all judged queries and the run.
             sampler: what was looked at while the run was read.
             settings: how the run is evaluated; with ``order="given"`` scores are not looked at.
@@ -86,12 +86,13 @@ class Inspector:
         unmatched = tuple(find_unmatched_ids(qrels, run, matrix, counts, search_ids=search_ids))
         if self._may_be_swapped and (swapped := tuple(swapped_inputs(qrels, run))):
             return (*unmatched, *swapped)
-        sample, seen = sampler.sample(run.stated_ranks), Symptoms()
-        by_score = settings.order == "score"
-        if sampler.is_first_look:
+        # A run that is slow to read is searched whatever it looks like: that costs little more.
+        sample = sampler.sample(run.stated_ranks, is_first_look=not run.is_slow_to_read)
+        by_score, seen = settings.order == "score", Symptoms()
+        if not run.is_slow_to_read:
             seen = symptoms_of(qrels, matrix, sample, tied, self._judged_ids, by_score=by_score)
             if any(seen) or unmatched:
-                sample = read_sample(run, qrels)
+                sample = sampler.sample(run.stated_ranks)
                 # Of what repeats, a first look may see one ranking only.
                 seen = seen._replace(same_first=True)
         findings: Iterable[Finding] = ()

@@ -65,8 +65,6 @@ _RANX_LEVEL = re.compile(r"(?P<measure>.+)-l(?P<level>\d+)", re.IGNORECASE | re.
 _BARE_WORD = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 # nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
 _WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
-#: trec_eval's F, whose number is the square of beta.
-_SET_F = "set_f"
 _LONGEST_NAME = 100_000
 #: The number of characters of a name that may have several numbers, each of which repeats it.
 _LONGEST_REPEATED = 1000
@@ -351,6 +349,7 @@ def _split(text: str) -> Iterator[tuple[str, bool]]:
         yield part, is_after_comma
 
 
+@lru_cache(maxsize=1024)
 def _meant(text: str) -> str:
     """Return the name that a text is an odd spelling of, such as nDCG@10 for nDCG10; "" for none.
 
@@ -400,7 +399,8 @@ def _read(text: str) -> tuple[Measure, str]:
     if form["parameters"] is not None:
         parameters |= _read_parameters(text, form["parameters"])
     measure = Measure(definition.name)(**parameters)
-    if name.lower() == _SET_F and number is not None and "@" not in text:
+    # trec_eval's F, whose number is the square of beta.
+    if name.lower() == "set_f" and number is not None and "@" not in text:
         return _with_beta_squared(measure, number, text), name
     return (measure if number is None else _with_number(measure, number, text)), name
 
