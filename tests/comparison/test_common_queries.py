@@ -13,7 +13,8 @@ PARTIAL = dict.fromkeys(list(QRELS)[:6], FIRST)
 WHOLE = dict.fromkeys(QRELS, SECOND)
 WHERE = "over the 6 of 24 queries that all systems have"
 VERDICTS = (
-    f"MRR, 24 queries: whole is better than partial\nMRR, {WHERE}: whole is worse than partial\n"
+    "MRR, 24 queries: whole is better than partial; this depends on 18 queries missing\n"
+    f"MRR, {WHERE}: whole is worse than partial\n"
 )
 
 
@@ -43,13 +44,26 @@ def test_two_common_queries_are_compared_and_a_single_one_is_not(number, num_dif
 
 def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path):
     assert VERDICTS in str(comparison)
-    assert "whole vs partial: -0.5000 MRR" in str(comparison)
+    assert "whole vs partial: -0.5000 MRR" in comparison.to_markdown()
+    assert "Complete the runs, or compare on the 6: missing='skip'" in str(comparison)
     for text in (comparison.to_markdown(), comparison.to_latex()):
         assert f"MRR, {WHERE}: whole is worse than partial" in text
     write_report(tmp_path / "report.html", comparison)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"MRR, {WHERE}: whole is worse than partial" in page
     assert '<section class="verdict undecided"' in page
+
+
+def test_a_verdict_that_missing_queries_do_not_change_says_how_many_are_missing():
+    partial = dict.fromkeys(list(QRELS)[:20], SECOND)
+    text = str(
+        compare_runs(QRELS, {"partial": partial, "best": dict.fromkeys(QRELS, FIRST)}, "nDCG@10")
+    )
+    assert "24 queries: best is better than partial, with 4 queries missing\n\n" in text
+    rows = [line.split()[:3] for line in text.splitlines()]
+    assert ["nDCG@10", "mean", "queries"] in rows
+    assert ["best", "1.0000", "24"] in rows
+    assert ["partial", "0.5258", "20"] in rows
 
 
 def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():

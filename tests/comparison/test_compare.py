@@ -688,7 +688,7 @@ def test_where_few_queries_differ_the_loss_that_is_not_excluded_follows_the_inte
         "(95% interval: 0.0000 to +0.0909; a loss of up to 0.0951 is not excluded): undecided"
         in sentence
     )
-    assert "few queries differ, so a loss of up to 0.0951 is not excluded" in str(comparison)
+    assert "Few queries differ, so a loss of up to 0.0951 is not excluded" in str(comparison)
     mirrored = pair.reversed()
     assert mirrored.loss_not_excluded == pair.gain_not_excluded
     assert few_differing(5, 5).differences[0].loss_not_excluded is None

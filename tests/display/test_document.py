@@ -86,6 +86,7 @@ def printed(monkeypatch):
     return text_of
 
 
+SKIPPED = "--missing skip with --on intersection"
 WITHOUT_WARNINGS = ("ExperimentPower", "SpanDrift")
 CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
 SAVED = [name for name in CLASSES if name not in ("BenchmarkResult", "SpanDrift")]
@@ -128,6 +129,10 @@ def test_a_result_is_named_in_one_short_line(shown, name):
     assert re.fullmatch(rf"{name}\(.{{1,100}}\)", repr(shown[name]))
 
 
+def _of_terminal(text):
+    return text.replace("missing='skip' with on='intersection'", SKIPPED)
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, name):
     result = shown[name]
@@ -137,7 +142,7 @@ def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, nam
     # Where the terminal names an argument, it names its option.
     terminal = printed(document).replace("--missing zero", "missing='zero'")
     outputs = {
-        "terminal": (terminal.replace("with --sd", "with sd="), str),
+        "terminal": (terminal.replace("with --sd", "with sd="), _of_terminal),
         "markdown": (result.to_markdown(), markdown_text),
         "html": (result._repr_html_(), html.escape),
     }

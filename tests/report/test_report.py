@@ -84,7 +84,7 @@ def page(comparison, texts, tmp_path):
     [
         (0.2, 0.05, "better", "nDCG@10: B is better than A"),
         (-0.2, 0.05, "worse", "nDCG@10: B is worse than A"),
-        (0.0, 0.001, "equivalent", "nDCG@10: B is equivalent to A within 0.01"),
+        (0.0, 0.001, "equivalent", "nDCG@10: B and A differ by less than 0.01"),
         (0.0, 0.2, "undecided", "nDCG@10: undecided whether B or A is better"),
     ],
 )
@@ -122,29 +122,6 @@ def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
     text = page_of(tmp_path / "r.html", comparison).text
     assert "system nDCG@10 * nDCG@3" in text
     assert "* the run has at most 5 documents per query" in text
-
-
-def test_the_verdict_on_several_systems_groups_them():
-    base, better = scores_apart(0.2, 0.05)
-    worse = scores_apart(-0.2, 0.05)[1]
-    results = [result_of(base, "A"), result_of(better, "B"), result_of(better + 0.1, "C")]
-    results.append(result_of(worse, "D"))
-    summary = headline(compare(results, baseline="A", draws=2000))
-    assert summary.text == "nDCG@10: B and C are better than A; D is worse than A"
-    assert summary.verdict == "undecided"
-    all_pairs_text = headline(compare(results, draws=2000)).text
-    assert all_pairs_text == "nDCG@10: C has the best mean; B, A and D are worse"
-
-
-def test_the_verdict_on_all_pairs_names_the_best_mean_and_what_is_not_shown_to_be_worse():
-    base, noisy = scores_apart(0.0, 0.2)
-    equal = base + np.tile([0.0001, -0.0001], len(base) // 2)
-    results = [result_of(base, "A"), result_of(equal, "B"), result_of(noisy, "C")]
-    summary = headline(compare(results, draws=2000))
-    best_mean = "nDCG@10: C has the best mean; A and B are not significantly worse"
-    assert (summary.text, summary.verdict) == (best_mean, "undecided")
-    equal_pair = headline(compare([*results[:2], result_of(base - 0.2, "D")], draws=2000)).text
-    assert equal_pair == "nDCG@10: B has the best mean; A is equivalent within 0.01; D is worse"
 
 
 def figures_of(comparison, folder):
@@ -342,12 +319,10 @@ def test_a_data_set_that_is_not_in_the_verdict_is_named_beside_it(tmp_path):
     assert "set 1 is not part of these averages: no result of system 1" in box
 
 
-def test_the_headline_over_data_sets_of_all_pairs_names_the_best_average(tmp_path):
+def test_the_headline_over_data_sets_of_all_pairs_is_in_the_report(tmp_path):
     benchmark = benchmark_of(made(20, 3, seed=1), made(30, 3, seed=2))
     across = compare_benchmark(benchmark, draws=2000)
-    averages = {average.system: average.average for average in across.averages}
-    best = max(averages, key=averages.get)
-    assert f"{best} has the best mean" in across.headline().text
+    assert across.headline().text.endswith("data sets: undecided which of 3 is best")
     page = page_of(tmp_path / "r.html", benchmark, across=across)
     assert across.headline().text in page.text
 

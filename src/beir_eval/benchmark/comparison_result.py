@@ -442,10 +442,7 @@ class AcrossDatasets(Shown, Saved):
         label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
         if self._has_fixed_datasets:
             label = f"A{average[1:]} on these {count} data sets"
-        higher_is_better = scale_of(self.measure, self._custom_measures).higher_is_better
-        sentence = headline_of(
-            label, self.differences, self.baseline, margin=None, higher_is_better=higher_is_better
-        )
+        sentence = headline_of(label, self.differences, self.baseline, margin=None)
         common = self.on_common_queries
         if common is None:
             return sentence
@@ -453,13 +450,7 @@ class AcrossDatasets(Shown, Saved):
         if not common.differences:
             text = f"{sentence.text}. {label}{where}: too few for a verdict"
             return Sentence(text, "undecided")
-        over_common = headline_of(
-            label + where,
-            common.differences,
-            self.baseline,
-            margin=None,
-            higher_is_better=higher_is_better,
-        )
+        over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
         return Sentence(f"{sentence.text}. {over_common.text}", verdict)
 

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from beir_eval.cli.console import console, print_document, print_warnings
 from beir_eval.comparison.gate_output import gate_reason, lost_most_lines
-from beir_eval.comparison.overview import shows_all_pairs
 from beir_eval.core.files import plain_name
 from beir_eval.display.document import joined, markdown_of, section_markdown
 from beir_eval.display.tables import csv_text
@@ -45,11 +44,7 @@ def print_comparison(
     )
     print_document(replace(first, heading=""), detail=detail)
     if not detail:
-        hidden = "" if shows_all_pairs(comparison) else "the intervals and p of all pairs, "
-        is_pair = len(comparison.systems) == 2  # noqa: PLR2004
-        rest = ", method" if is_pair else "; -o queries=FILE: scores by query"
-        shown = f"--detail: {hidden}effects, power, what p covers{rest}"
-        console.print(Text(shown, style="dim"))
+        console.print(Text("More: --detail", style="dim"))
     for document in others:
         print_document(document, detail=detail)
 

@@ -236,4 +236,4 @@ def _tie_cautions(comparison: Comparison) -> Iterator[str]:
     ]
     measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
     if wide:
-        yield f"Ties: depending on how they are broken, {some_of(wide)}{measure}"
+        yield f"Ties: {some_of(wide)}{measure}, depending on how ties are broken"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.verdict_sentences import measure_text, smaller_text
@@ -15,10 +16,9 @@ if TYPE_CHECKING:
 
 #: How many names, and how many groups of systems, a sentence lists.
 MOST_NAMED = 4
-#: How many systems that are worse than the best a sentence lists, before it counts them.
-_MOST_WORSE = 2
 #: The order of the verdicts in a sentence.
 _ORDER = ("better", "worse", "equivalent", "identical", "undecided")
+_TWO = 2
 
 
 def headline(comparison: Comparison, measure: str | None = None) -> Sentence:
@@ -38,7 +38,6 @@ def headline_of(
     baseline: str | None,
     *,
     margin: float | None,
-    higher_is_better: bool,
 ) -> Sentence:
     """Return the verdicts on the pairs in one sentence, which begins with ``label``.
 
@@ -47,9 +46,8 @@ def headline_of(
         differences: the difference of each pair.
         baseline: the system that the others are compared with; None if all pairs are compared.
         margin: the smallest difference that matters; None if the verdicts know no margin.
-        higher_is_better: whether a higher score is better.
     """
-    verdicts = _verdicts(differences, baseline, margin or 0.0, higher_is_better=higher_is_better)
+    verdicts = _verdicts(differences, baseline, margin or 0.0)
     return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
@@ -101,40 +99,29 @@ def common_queries_text(num_common: int, num_judged: int) -> str:
 def _labelled_verdicts(comparison: Comparison, measure: str) -> tuple[str, Sentence]:
     """Return the name of a measure with its direction, and the verdicts on it."""
     differences = [pair for pair in comparison.differences if pair.measure == measure]
-    higher_is_better = differences[0].higher_is_better
-    return measure_text(measure, higher_is_better=higher_is_better), _verdicts(
-        differences,
-        comparison.baseline,
-        comparison.settings.margin,
-        higher_is_better=higher_is_better,
-    )
+    label = measure_text(measure, higher_is_better=differences[0].higher_is_better)
+    return label, _verdicts(differences, comparison.baseline, comparison.settings.margin)
 
 
 def _verdicts(
-    differences: Sequence[PairDifference],
-    baseline: str | None,
-    margin: float,
-    *,
-    higher_is_better: bool,
+    differences: Sequence[PairDifference], baseline: str | None, margin: float
 ) -> Sentence:
     """Return the verdicts on the pairs in one sentence, without the name of the measure."""
-    if baseline is None and len(differences) > 1:
-        return _verdicts_on_pairs(differences, margin, higher_is_better=higher_is_better)
-    first = differences[0]
-    if len(differences) == 1 and first.verdict in ("undecided", "identical"):
-        text = f"undecided whether {first.system} or {first.against} is better"
-        if first.verdict == "identical":
-            text = f"{first.system} and {first.against} score the same on every query"
-        return Sentence(text, first.verdict)
-    names_of: dict[str, list[str]] = {}
-    for difference in sorted(differences, key=lambda pair: _ORDER.index(pair.verdict)):
-        names_of.setdefault(_phrase(difference, margin), []).append(difference.system)
-    parts = []
-    for phrase, names in names_of.items():
-        are_all = len(names) == len(differences) > MOST_NAMED
-        subject = f"all {len(names)} others" if are_all else join_names(names)
-        parts.append(f"{subject} {_is_or_are(len(names))} {phrase}")
-    return Sentence("; ".join(parts), _colour(differences))
+    colour = _colour(differences)
+    if len(differences) == 1:
+        return Sentence(_pair_phrase(differences[0], margin), colour)
+    if baseline is None:
+        return _verdict_on_the_best(differences, margin)
+    counts = Counter(pair.verdict for pair in differences)
+    number = len(differences)
+    parts: list[str] = []
+    for verdict in sorted(counts, key=_ORDER.index):
+        count = counts[verdict]
+        who = f"{count} of {number}" if not parts else str(count)
+        if count == number:
+            who = "both" if number == _TWO else f"all {number}"
+        parts.append(f"{who} {_phrase(verdict, count, '' if parts else baseline, margin)}")
+    return Sentence(", ".join(parts), colour)
 
 
 def _colour(differences: Sequence[PairDifference]) -> str:
@@ -143,59 +130,72 @@ def _colour(differences: Sequence[PairDifference]) -> str:
     return verdicts.pop() if len(verdicts) == 1 else "undecided"
 
 
-def _phrase(difference: PairDifference, margin: float) -> str:
-    """Return how a system stands to the one it is compared with."""
-    against = difference.against
-    if difference.verdict == "identical":
-        return f"identical to {against} on every query"
-    if difference.verdict == "equivalent":
-        return f"equivalent to {against} within {margin:g}"
-    if difference.verdict == "undecided":
-        return f"undecided against {against}"
-    return f"{difference.verdict} than {against}{smaller_text(difference, margin)}"
+def _pair_phrase(pair: PairDifference, margin: float) -> str:
+    """Return the verdict on two systems."""
+    if pair.verdict == "undecided":
+        return f"undecided whether {pair.system} or {pair.against} is better"
+    if pair.verdict == "identical":
+        return f"{pair.system} and {pair.against} score the same on every query"
+    if pair.verdict == "equivalent":
+        return f"{pair.system} and {pair.against} differ by less than {margin:g}"
+    smaller = smaller_text(pair, margin)
+    return f"{pair.system} is {pair.verdict} than {pair.against}{smaller}"
 
 
-def _verdicts_on_pairs(
-    differences: Sequence[PairDifference], margin: float, *, higher_is_better: bool
-) -> Sentence:
-    """Return how the others stand to the system with the best mean."""
-    sign = 1 if higher_is_better else -1
-    behind: dict[str, list[PairDifference]] = {}
-    for difference in differences:
-        is_ahead = sign * difference.difference >= 0
-        oriented = difference if is_ahead else difference.reversed()
-        behind.setdefault(oriented.system, []).append(oriented)
-    best, others = max(behind.items(), key=lambda item: len(item[1]))
-    others = sorted(others, key=lambda difference: abs(difference.difference))
-    groups: dict[str, list[str]] = {}
-    for difference in others:
-        groups.setdefault(_relation(difference, margin), []).append(difference.against)
-    if len(groups) == 1:
-        [(relation, names)] = groups.items()
-        subject = f"all {len(names)} others" if len(names) > MOST_NAMED else join_names(names)
-        return Sentence(
-            f"{best} has the best mean; {subject} {_is_or_are(len(names))} {relation}",
-            _colour(differences),
-        )
-    parts = [f"{best} has the best mean"]
-    for relation, names in groups.items():
-        is_counted = relation == "worse" and len(names) > _MOST_WORSE
-        subject = f"{len(names)} others" if is_counted else join_names(names)
-        parts.append(f"{subject} {_is_or_are(len(names))} {relation}")
-    return Sentence("; ".join(parts), _colour(differences))
+def _phrase(verdict: str, count: int, baseline: str, margin: float) -> str:
+    """Return how some systems stand to the baseline, which is named unless it was before.
+
+    Args:
+        verdict: the verdict on each of them.
+        count: how many they are.
+        baseline: the name of the baseline; "" if the sentence has it.
+        margin: the smallest difference that matters.
+    """
+    are, ending = "is" if count == 1 else "are", "s" if count == 1 else ""
+    if verdict == "identical":
+        return f"score{ending} the same as {baseline or 'it'} on every query"
+    if verdict == "equivalent":
+        return f"differ{ending} from {baseline or 'it'} by less than {margin:g}"
+    against = {"undecided": f" against {baseline}"}.get(verdict, f" than {baseline}")
+    return f"{are} {verdict}{against if baseline else ''}"
 
 
-def _relation(difference: PairDifference, margin: float) -> str:
-    """Return how a system stands to one with a higher mean."""
-    if difference.verdict == "identical":
-        return "identical on every query"
-    if difference.verdict == "equivalent":
-        return f"equivalent within {margin:g}"
-    return "not significantly worse" if difference.verdict == "undecided" else "worse"
+def _verdict_on_the_best(differences: Sequence[PairDifference], margin: float) -> Sentence:
+    """Return which of several systems may be the best: those that no other one is better than."""
+    wins = {
+        (pair.system, pair.against) if pair.verdict == "better" else (pair.against, pair.system)
+        for pair in differences
+        if pair.verdict in ("better", "worse")
+    }
+    systems = dict.fromkeys(name for pair in differences for name in (pair.system, pair.against))
+    behind = {worse for _, worse in wins}
+    # All, if each is worse than another one, as it may be by chance.
+    first = [name for name in systems if name not in behind] or list(systems)
+    if len(first) == 1:
+        return Sentence(f"{first[0]} is the best of {len(systems)}", "better")
+    others = [name for name in systems if name not in first]
+    among_first = {
+        pair.verdict for pair in differences if {pair.system, pair.against}.isdisjoint(others)
+    }
+    who, all_first = " and ".join(first), "both"
+    if len(first) > _TWO:
+        who, all_first = f"{len(first)}" if others else f"all {len(first)}", f"all {len(first)}"
+    if among_first == {"identical"}:
+        text = f"{who} score the same on every query"
+    elif among_first <= {"identical", "equivalent"}:
+        text = f"{who} differ by less than {margin:g}"
+    else:
+        which = f"whether {' or '.join(first)}" if len(first) == _TWO else f"which of {len(first)}"
+        text = f"undecided {which} is best"
+    if others and all((name, other) in wins for name in first for other in others):
+        text += f"; {all_first} are better than {_others(others)}"
+    elif others:
+        text += f"; {_others(others)} {'is' if len(others) == 1 else 'are'} not best"
+    return Sentence(text, _colour(differences))
 
 
-def _is_or_are(count: int) -> str:
-    return "is" if count == 1 else "are"
+def _others(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"the other {len(names)}"
 
 
 def join_names(names: Sequence[str]) -> str:

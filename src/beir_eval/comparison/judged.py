@@ -1,4 +1,4 @@
-"""How much of the top of each system's rankings is judged: a table, a sentence and a caution."""
+"""How much of the top of each system's rankings is judged: columns, a table and a caution."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.tables import in_shown_order, label_of
+from beir_eval.comparison.verdict_sentences import UNKNOWN
 from beir_eval.display.tables import Table
-from beir_eval.evaluation.notes import judged_share_text
+from beir_eval.evaluation.notes import share_text
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
@@ -37,6 +38,12 @@ def judged_shares(comparison: Comparison, measure: str) -> dict[str, float]:
         for system in comparison.systems
     }
     return {system: share for system, share in shares.items() if share is not None}
+
+
+def judged_texts(comparison: Comparison, measure: str) -> dict[str, str]:
+    """Return {system: its judged share in percent} of the systems for which it is known."""
+    shares = judged_shares(comparison, measure)
+    return {system: f"{share_text(share)}%" for system, share in shares.items()}
 
 
 def _depth_of(measure: str) -> int | None:
@@ -77,27 +84,18 @@ def judged_table(comparison: Comparison) -> Table | None:
     columns = {
         "all" if (depth := _depth_of(measure)) is None else f"top {depth}": shares
         for measure in comparison.measures
-        if (shares := judged_shares(comparison, measure))
+        if (shares := judged_texts(comparison, measure))
     }
     if not columns:
         return None
     rows = [
         (
             label_of(comparison, system),
-            *(f"{shares[system]:.1%}" if system in shares else "?" for shares in columns.values()),
+            *(shares.get(system, UNKNOWN) for shares in columns.values()),
         )
         for system in in_shown_order(comparison)
     ]
     return Table(("system", *columns), rows)
-
-
-def judged_sentences(comparison: Comparison) -> list[str]:
-    """Return the judged shares on the first measure as a sentence, if they are known."""
-    measure = comparison.measures[0]
-    shares = judged_shares(comparison, measure)
-    depth = _depth_of(measure) or 0  # 0 stands for all documents
-    text = judged_share_text({system: {depth: share} for system, share in shares.items()})
-    return [f"{text[0].upper()}{text[1:]}"] if text else []
 
 
 def judged_cautions(comparison: Comparison) -> list[str]:

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import sample_text
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, join_names
-from beir_eval.comparison.judged import (
-    JUDGED_TITLE,
-    judged_cautions,
-    judged_sentences,
-    judged_shares,
-    judged_table,
-)
+from beir_eval.comparison.judged import JUDGED_TITLE, judged_table, judged_texts
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
     evidence_table,
     in_shown_order,
     pair_label,
     shown_differences,
+    systems_text,
     to_table,
-    worse_systems_text,
 )
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
+    UNKNOWN,
     are_simultaneous,
-    changed_on_common_queries,
     difference_sentence,
     has_letters,
     interval_cell_text,
@@ -46,6 +39,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
+from beir_eval.evaluation.tables import compares_depths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -53,23 +47,18 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import Difference, QueryDifference
     from beir_eval.comparison.result import Comparison
 
-#: A comparison of all pairs shows a row for each pair if there are at most so many in all.
-_MOST_PAIR_ROWS = 20
-#: The number of characters of a measure and two systems beside which all other columns fit into 80;
-#: beyond the first of these numbers the heading of the differences is shortened.
-_LONG_NAMES, _LONGEST_NAMES = 25, 30
-#: The heading of the judged shares, and the number of characters that a table with them may have.
-_JUDGED, _MOST_COLUMNS = "judged", 80
-#: The number of characters of a mean.
-_MEAN_WIDTH = 6
-#: How many sentences follow the tables, and how many queries one of them names at each end.
-_MOST_SENTENCES, _MOST_QUERIES = 6, 3
-#: How much of the text of a query is shown, and for how many at each end.
-_QUERY_LENGTH, _MOST_TEXTS = 40, 2
+#: Headings of columns, and the number of characters that a table may have.
+_DIFFERENCE, _JUDGED, _MOST_COLUMNS = "difference", "judged", 80
+#: What stands in a column for no system.
+_NONE = "\u2013"
+#: How many sentences follow the tables, and how many of those that change no meaning.
+_MOST_SENTENCES, _MOST_FURTHER = 6, 3
+#: How much of the text of a query is shown.
+_QUERY_LENGTH = 40
 
 
 class _Ranked(NamedTuple):
-    """A sentence, and how important it is: those with the lowest numbers are kept."""
+    """A sentence, and how important it is: of those above 0, the ones with the lowest are kept."""
 
     importance: int
     text: str
@@ -82,68 +71,72 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
         comparison: the comparison.
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
-    tables, has_all_pairs = _main_tables(comparison)
-    ranked = list(_ranked_sentences(comparison, queries or {}, tables))
-    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:_MOST_SENTENCES]
+    tables = _main_tables(comparison)
+    ranked = list(_ranked_sentences(comparison, queries or {}))
+    must = [sentence for sentence in ranked if sentence.importance == 0]
+    may = sorted(set(ranked) - set(must), key=ranked.index)
+    further = sorted(may, key=lambda sentence: sentence.importance)[:_MOST_FURTHER]
+    kept = [*must, *further][:_MOST_SENTENCES]
     return Document(
         heading="Comparison",
         warnings=warnings_of(comparison.coverage),
-        sentences=[
-            *headlines(comparison, f", {sample_text(comparison)}"),
-            *common_headlines(comparison),
-        ],
+        sentences=_verdicts(comparison),
         tables=tables,
         notes=[_ended(sentence.text) for sentence in ranked if sentence in kept],
-        details=lambda: _details(
-            comparison, {sentence.text for sentence in kept}, has_all_pairs=has_all_pairs
-        ),
+        details=lambda: _details(comparison, {sentence.text for sentence in kept}),
     )
 
 
-def shows_all_pairs(comparison: Comparison) -> bool:
-    """Return whether the tables have the differences, intervals and p of all pairs."""
-    return (
-        comparison.baseline is not None
-        or len(comparison.systems) == 2  # noqa: PLR2004 - a pair
-        or len(comparison.differences) <= _MOST_PAIR_ROWS
+def _verdicts(comparison: Comparison) -> list[Sentence]:
+    """Return the verdicts; over the queries that all systems have too, if these are others."""
+    sentences = headlines(comparison, f", {sample_text(comparison)}")
+    common = comparison.on_common_queries
+    if common is None:
+        return sentences
+    missing = len(comparison.query_ids) - common.num_queries
+    which = f"{missing:,} {'query' if missing == 1 else 'queries'} missing"
+    verdicts, over_common = (
+        [pair.verdict for pair in differences]
+        for differences in (comparison.differences, common.differences)
     )
+    if over_common in (verdicts, []):
+        unchanged = [Sentence(f"{text}, with {which}", verdict) for text, verdict in sentences]
+        return unchanged if over_common else [*unchanged, *common_headlines(comparison)]
+    depends = [
+        Sentence(f"{sentence.text}; this depends on {which}", "undecided") for sentence in sentences
+    ]
+    return [*depends, *common_headlines(comparison)]
 
 
-def _main_tables(comparison: Comparison) -> tuple[list[Table], bool]:
-    """Return compact tables, and whether every pair is in one row of them."""
-    has_all_pairs = shows_all_pairs(comparison)
-    means: list[Table] = []
-    is_pair = len(comparison.systems) == 2  # noqa: PLR2004 - a pair
-    if is_pair and _width_of_names(comparison) <= _LONGEST_NAMES:
-        tables = [_pair_table(comparison)]
-    elif comparison.baseline is not None or is_pair:
-        tables = [_systems_table(comparison, measure) for measure in comparison.measures]
-    else:
-        means = [_ranked_table(comparison)]
-        tables = (
-            [_pairs_table(comparison, measure) for measure in comparison.measures]
-            if has_all_pairs
-            else []
+def _is_ranked(comparison: Comparison) -> bool:
+    """Return whether all pairs of several systems are compared."""
+    return comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair
+
+
+def _main_tables(comparison: Comparison) -> list[Table]:
+    if not _is_ranked(comparison):
+        return _narrow_tables(
+            [_systems_columns(comparison, measure) for measure in comparison.measures],
+            _evidence_headings(comparison)[2],
         )
-    return [*means, *tables], has_all_pairs
+    if len(comparison.measures) > 1:
+        return [to_table(comparison)]
+    return _narrow_tables([_ranked_columns(comparison)])
 
 
-def _details(
-    comparison: Comparison, shown: Collection[str], *, has_all_pairs: bool
-) -> Iterator[Document]:
+def _details(comparison: Comparison, shown: Collection[str]) -> Iterator[Document]:
     """Yield the evidence, judged documents, likeness, what p covers, and the method.
 
     Args:
         comparison: the comparison.
         shown: the sentences above.
-        has_all_pairs: whether the tables above have the differences of all pairs.
     """
     margin = comparison.settings.margin
     sentences = [
         Sentence(difference_sentence(pair, margin), pair.verdict)
         for pair in shown_differences(comparison)
     ]
-    evidence = evidence_table(comparison, has_differences=not has_all_pairs)
+    evidence = evidence_table(comparison, has_differences=_is_ranked(comparison))
     yield _by_measure(comparison, "The evidence", evidence, sentences)
     if judged := judged_table(comparison):
         yield Document(heading=JUDGED_TITLE, tables=[judged])
@@ -178,7 +171,7 @@ def _with_pairs(comparison: Comparison, table: Table) -> Table:
     The pairs are named by the letters of the systems: a table that is split would show rows with
     the same system.
     """
-    if comparison.baseline is not None or len(comparison.systems) == 2:  # noqa: PLR2004 - a pair
+    if not _is_ranked(comparison):
         return table
     rows = [
         (pair_label(comparison, str(system), str(against)), *cells)
@@ -196,34 +189,27 @@ def _compact(heading: str, tables: Sequence[Table], sentences: Sequence[Sentence
 
 
 def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
-def _ranked_sentences(
-    comparison: Comparison, queries: Mapping[str, str], tables: Sequence[Table]
-) -> Iterator[_Ranked]:
+def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[_Ranked]:
     """Yield what follows the tables, in the order in which it is read."""
-    cautions = cautions_on(comparison)
     sources = source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
     )
-    has_shares = _JUDGED in tables[0].header or not set(cautions).isdisjoint(
-        judged_cautions(comparison)
-    )
     parts: list[tuple[int, Iterable[str]]] = [
-        (3, _mark_sentences(comparison)),
-        (4, _query_sentences(comparison, queries)),
-        (1, left_out_notes(comparison.left_out)),
-        (1, comparison.conventions),
-        (1, changed_on_common_queries(comparison)),
         (0, {pair.note: None for pair in comparison.differences if pair.note}),
-        (3, sources),
-        (5, ignored_queries(comparison)),
-        (0, cautions),
-        (2, _not_excluded_sentences(comparison)),
-        (3, _interval_sentences(comparison)),
+        (0, left_out_notes(comparison.left_out)),
+        (0, comparison.conventions),
+        (0, _common_sentences(comparison)),
+        (0, _interval_sentences(comparison)),
+        (0, cautions_on(comparison)),
+        (1, _not_excluded_sentences(comparison)),
+        (2, _query_sentences(comparison, queries)),
+        (1, _mark_sentences(comparison)),
         (3, _power_sentences(comparison)),
-        (7, [] if has_shares else judged_sentences(comparison)),
+        (4, sources),
+        (5, ignored_queries(comparison)),
         (0, _measure_sentences(comparison)),
     ]
     for importance, texts in parts:
@@ -240,7 +226,7 @@ def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
     percent = percent_text(1 - comparison.settings.alpha)
     if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
         percent = f"≥{percent}"
-    return ("difference", f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
+    return (_DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
 
 
 def _is_of_test(comparison: Comparison) -> bool:
@@ -262,88 +248,87 @@ def _label_of_measure(comparison: Comparison, measure: str) -> str:
     return measure_text(measure, higher_is_better=difference.higher_is_better)
 
 
-def _width_of_names(comparison: Comparison) -> int:
-    """Return how many columns of text a measure and the names of the systems above means take."""
-    measures = [_label_of_measure(comparison, measure) for measure in comparison.measures]
-    widths = [max(len(system), _MEAN_WIDTH) for system in comparison.systems]
-    return max(map(len, measures)) + sum(widths)
+#: {heading: the cells of a column}.
+_Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
 
 
-def _pair_table(comparison: Comparison) -> Table:
-    """Return a table of two systems with a row for each measure."""
-    first = comparison.differences[0]
-    rows = [
-        (
-            _label_of_measure(comparison, difference.measure),
-            *(
-                score_text(comparison.mean(difference.measure, system).mean)
-                for system in (difference.against, difference.system)
-            ),
-            *_evidence_cells(difference),
-        )
-        for difference in comparison.differences
+def _systems_columns(comparison: Comparison, measure: str) -> _Columns:
+    """Return a row for each system, against the same other system."""
+    pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
+    evidence = [
+        _evidence_cells(pairs[system]) if system in pairs else ("", "", "", "baseline")
+        for system in in_shown_order(comparison, measure)
     ]
-    difference, *others = _evidence_headings(comparison)
-    heading = difference if _width_of_names(comparison) <= _LONG_NAMES else "diff."
-    return Table(("measure", first.against, first.system, heading, *others), rows)
-
-
-def _systems_table(comparison: Comparison, measure: str) -> Table:
-    """Return a table of one measure with a row for each system, against the same other system."""
-    differences = {
-        difference.system: difference
-        for difference in comparison.differences
-        if difference.measure == measure
-    }
     headings = _evidence_headings(comparison)
-    rows = [
-        (
-            system,
-            score_text(comparison.mean(measure, system).mean),
-            *(
-                _evidence_cells(differences[system])
-                if system in differences
-                else ("baseline" if system == comparison.baseline else "", "", "", "")
-            ),
-        )
-        for system in in_shown_order(comparison)
-    ]
-    table = Table((_label_of_measure(comparison, measure), "mean", *headings), rows)
-    return _with_judged(comparison, measure, table)
+    columns = _columns_of_means(comparison, measure)
+    columns |= zip(headings, zip(*evidence, strict=True), strict=True)
+    if {pair.verdict for pair in pairs.values()} == {"identical"}:
+        columns = {name: columns[name] for name in columns if name not in headings[1:3]}
+    return columns
 
 
-def _with_judged(comparison: Comparison, measure: str, table: Table) -> Table:
-    """Return a table of systems with their judged shares beside the means.
+def _columns_of_means(comparison: Comparison, measure: str) -> _Columns:
+    """Return the names, means and judged shares of systems, and in what they differ."""
+    systems = in_shown_order(comparison, measure)
+    columns: _Columns = {
+        _label_of_measure(comparison, measure): systems,
+        "mean": [score_text(comparison.mean(measure, system).mean) for system in systems],
+    }
+    lacking = {
+        known.system: known.queries_judged - known.queries_missing
+        for known in comparison.coverage
+        if known.queries_missing
+    }
+    if lacking:
+        total = len(comparison.query_ids)
+        columns["queries"] = [f"{lacking.get(system, total):,}" for system in systems]
+    depths = comparison.deepest_rankings
+    if compares_depths(measure, depths):
+        columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
+    if shares := judged_texts(comparison, measure):
+        columns[_JUDGED] = [shares.get(system, UNKNOWN) for system in systems]
+    return columns
 
-    Without it, if the shares are all the same, or if the table would be wider than a terminal.
+
+def _narrow_tables(tables: Sequence[_Columns], p: str = "") -> list[Table]:
+    """Return tables that fit a terminal, if they can.
+
+    If one is too wide, all have a shorter heading of the difference, then no p, then no judged
+    shares, which are in the details.
+
+    Args:
+        tables: the columns of each, the names of the systems first.
+        p: the heading of p.
     """
-    shares = judged_shares(comparison, measure)
-    column = [
-        f"{shares[system]:.1%}" if system in shares else "?"
-        for system in in_shown_order(comparison)
-    ]
-    rows = [(*row[:2], share, *row[2:]) for row, share in zip(table.rows, column, strict=True)]
-    wider = Table((*table.header[:2], _JUDGED, *table.header[2:]), rows)
-    is_narrow = max(map(len, wider.text().splitlines())) <= _MOST_COLUMNS
-    return wider if is_narrow and len(set(column)) > 1 else table
+    for left_out in ((), (_DIFFERENCE,), (_DIFFERENCE, p), (_DIFFERENCE, p, _JUDGED)):
+        shown = []
+        for columns in tables:
+            kept = [name for name in columns if name not in left_out or name == _DIFFERENCE]
+            cells = zip(*(columns[name] for name in kept), strict=True)
+            header = tuple("diff." if name in left_out else name for name in kept)
+            shown.append(Table(header, list(cells)))
+        lines = [line for table in shown for line in table.text().splitlines()]
+        if max(map(len, lines)) <= _MOST_COLUMNS:
+            break
+    return shown
 
 
-def _ranked_table(comparison: Comparison) -> Table:
-    """Return a table of means, a row for each system; of one measure with those that are worse."""
-    table = to_table(comparison)
-    if len(comparison.measures) > 1:
-        return table
-    if not _has_decided(comparison):
-        return _with_judged(comparison, comparison.measures[0], table)
-    rows: list[tuple[str | Cell, ...]] = []
-    for system, (label, mean) in zip(in_shown_order(comparison), table.rows, strict=True):
-        worse = worse_systems_text(comparison, comparison.measures[0], system)
-        if worse and not has_letters(comparison):
-            worse = f"rank {worse}" if worse.isdecimal() else f"ranks {worse}"
-        unmarked = mean if isinstance(mean, str) else replace(mean, mark="", verdict="")
-        rows.append((label, unmarked, worse))
-    better = Table((*table.header, "significantly better than"), rows)
-    return _with_judged(comparison, comparison.measures[0], better)
+def _ranked_columns(comparison: Comparison) -> _Columns:
+    """Return a row for each system, and which others it is worse and better than."""
+    [measure] = comparison.measures
+    label, *further = (columns := _columns_of_means(comparison, measure))
+    systems = columns[label]
+    ranks = {"rank": [str(rank) for rank in range(1, len(systems) + 1)]}
+    columns = {label: systems, **ranks, **{name: columns[name] for name in further}}
+    if _has_decided(comparison):
+        for verdict in ("worse", "better"):
+            columns[f"{verdict} than"] = [
+                text.replace(",", ", ").replace("-", " to ") or _NONE
+                for text in (
+                    systems_text(comparison, measure, str(system), verdict) for system in systems
+                )
+            ]
+    return columns
 
 
 def _has_decided(comparison: Comparison) -> bool:
@@ -351,44 +336,34 @@ def _has_decided(comparison: Comparison) -> bool:
     return any(pair.verdict in ("better", "worse") for pair in comparison.differences)
 
 
-def _pairs_table(comparison: Comparison, measure: str) -> Table:
-    """Return a table of one measure with a row for each pair, by the letters of the systems."""
-    rows = [
-        (
-            pair_label(comparison, difference.system, difference.against),
-            *_evidence_cells(difference),
-        )
-        for difference in shown_differences(comparison)
-        if difference.measure == measure
-    ]
-    return Table((_label_of_measure(comparison, measure), *_evidence_headings(comparison)), rows)
-
-
 # Sentences
 
 
+def _common_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield what to do about queries that some systems lack."""
+    if (common := comparison.on_common_queries) is not None:
+        yield (
+            f"Complete the runs, or compare on the {common.num_queries:,}: missing='skip' with "
+            "on='intersection'"
+        )
+
+
 def _interval_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield whether p and intervals are corrected, and whether intervals belong to the test."""
-    settings, number = comparison.settings, comparison.num_comparisons
+    """Yield that p is not corrected, or that intervals do not belong to the test."""
+    number = comparison.num_comparisons
     each = " on each measure" if len(comparison.measures) > 1 else ""
-    if number > 1:
-        if settings.correction == "none":
-            yield f"p is not corrected for {number} comparisons{each}"
-        else:
-            what = "Intervals and p are" if _is_of_test(comparison) else "p is"
-            if not shows_all_pairs(comparison):
-                what = "Significance is"
-            yield f"{what} corrected for {number} comparisons{each} ({settings.correction})"
+    if number > 1 and comparison.settings.correction == "none":
+        yield f"p is not corrected for {number} comparisons{each}"
     if not _is_of_test(comparison):
         yield "The intervals are not of the test: an interval and its verdict may disagree"
 
 
 def _mark_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield what stands behind the means of all pairs of several systems."""
-    if len(comparison.measures) == 1 or not _has_decided(comparison):
-        return
-    if comparison.baseline is None and len(comparison.systems) > 2:  # noqa: PLR2004
-        if has_letters(comparison):
+    """Yield what marks and columns of all pairs of several systems say."""
+    if _is_ranked(comparison) and _has_decided(comparison):
+        if len(comparison.measures) == 1:
+            yield "The last two columns hold all differences shown; other order may be chance"
+        elif has_letters(comparison):
             yield "Behind a mean: significantly better than these systems"
         else:
             last = len(comparison.systems)
@@ -396,35 +371,26 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
-    """Yield on which queries the second of two systems lost and gained most."""
+    """Yield on which queries the second of two systems loses and gains most."""
     if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
     first = comparison.differences[0]
-    measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
-    number = _MOST_TEXTS if queries else _MOST_QUERIES
     pair = {"system": first.system, "against": first.against}
-    worst = comparison.regressions(first.measure, number, **pair)
-    best = comparison.improvements(first.measure, number, **pair)
-    if not worst and not best:
-        return
-    lost, gained = _listed_queries(worst, queries), _listed_queries(best, queries)
-    if not worst:
-        yield f"{first.system} lost on no query{measure}; gained most: {gained}"
-    elif not best:
-        yield f"Queries on which {first.system} lost most{measure}: {lost}; gained on none"
-    else:
-        yield f"Queries on which {first.system} lost most{measure}: {lost}; gained most: {gained}"
+    worst = comparison.regressions(first.measure, 1, **pair)
+    best = comparison.improvements(first.measure, 1, **pair)
+    if worst or best:
+        loses = f"loses most on {_query_text(worst[0], queries)}" if worst else "loses on no query"
+        gains = f"gains most on {_query_text(best[0], queries)}" if best else "gains on none"
+        measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
+        yield f"{first.system} {loses}, {gains}{measure}"
 
 
-def _listed_queries(changes: Sequence[QueryDifference], queries: Mapping[str, str]) -> str:
-    """Return queries with their differences, and their texts where these are known."""
-    parts = []
-    for change in changes:
-        text = " ".join(queries.get(change.query_id, "").split())
-        shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
-        named = f"{change.query_id} ({shown})" if shown else change.query_id
-        parts.append(f"{named}: {change.difference:+.2f}")
-    return ", ".join(parts)
+def _query_text(change: QueryDifference, queries: Mapping[str, str]) -> str:
+    """Return a query with its difference, and its text where that is known."""
+    text = " ".join(queries.get(change.query_id, "").split())
+    shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
+    named = f'{change.query_id} "{shown}"' if shown else change.query_id
+    return f"{named} ({change.difference:+.2f})"
 
 
 def _power_sentences(comparison: Comparison) -> Iterator[str]:
@@ -434,7 +400,7 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         for pair in comparison.differences
         if pair.verdict == "undecided" and pair.num_differing
     ]
-    if not undecided:
+    if not undecided or _is_ranked(comparison):
         return
     pair = undecided[0]
     unit = "queries" if pair.num_clusters is None else "clusters"
@@ -454,7 +420,6 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             f"{_one_digit(pair.detectable)}; {need}"
         )
         return
-    sizes = []
     for measure in comparison.measures:
         known = [
             pair.detectable
@@ -462,10 +427,11 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             if pair.measure == measure and pair.detectable is not None
         ]
         if known:
-            on = f" on {measure}" if len(comparison.measures) > 1 else ""
-            sizes.append(f"{_one_digit(statistics.median(known))}{on}")
-    if sizes:
-        yield f"A difference of about {', '.join(sizes)} usually shows"
+            size = _one_digit(statistics.median(known))
+            if len(comparison.measures) == 1:
+                yield f"A difference of about {size} usually shows"
+            else:
+                yield f"Undecided on {measure}: a difference of about {size} usually shows there"
 
 
 def _one_digit(size: float) -> str:
@@ -476,12 +442,20 @@ def _measure_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield that each measure is a chance of error, if there are several."""
     number = len(comparison.measures)
     if number > 1:
-        yield f"{number} measures, {number} chances of error: decide by the one chosen before"
+        chances = f"{number} measures, {number} chances of error"
+        yield f"{chances}: decide by the one that you chose before"
 
 
 def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
     measures_with: dict[str, list[str]] = {}
+    if len(comparison.differences) == 1:
+        [pair] = comparison.differences
+        for text in not_excluded_texts(pair):
+            are_few = "few queries differ, so " if pair.num_differing else ""
+            sentence = f"{are_few}{text}"
+            yield _same_file(comparison) or f"{sentence[0].upper()}{sentence[1:]}"
+        return
     for measure in comparison.measures:
         texts = [
             (pair, text)
@@ -513,3 +487,14 @@ def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
         measures_with.setdefault(ending, []).append(measure)
     for ending, measures in measures_with.items():
         yield f"{', '.join(measures)}{ending}"
+
+
+def _same_file(comparison: Comparison) -> str:
+    """Return that two systems have the same first documents; "" if it is not known."""
+    pair, alike = comparison.differences[0], (comparison.likeness or (None,))[0]
+    if alike is None or pair.verdict != "identical":
+        return ""
+    is_same = alike.overlap == 1 and alike.kendall_distance == 0
+    return (
+        f"The first {alike.k} documents are the same, too: is it the same file?" if is_same else ""
+    )

@@ -69,32 +69,42 @@ def _marked_mean_cell(
     if comparison.baseline is not None:
         verdict = _verdict(comparison, mean.measure, mean.system, comparison.baseline)
         return marked_cell(text, verdict, **cell_fields)
-    worse = worse_systems_text(comparison, mean.measure, mean.system)
+    worse = systems_text(comparison, mean.measure, mean.system, "better")
     if not worse:
         return marked_cell(text, "", **cell_fields)
     mark = worse if has_letters(comparison) else f">{worse}"
     return Cell(text, mark, "better", "better than these systems", **cell_fields)
 
 
-def worse_systems_text(comparison: Comparison, measure: str, system: str) -> str:
-    """Return the letters, or ranks, of the systems that a system is better than; "" for none."""
-    worse = [
+def systems_text(comparison: Comparison, measure: str, system: str, verdict: str) -> str:
+    """Return the letters, or ranks, of the systems that a system has a verdict against.
+
+    Args:
+        comparison: the comparison.
+        measure: the measure.
+        system: the system.
+        verdict: "better" or "worse".
+
+    Returns:
+        Such as "cd" or "2,4-6"; "" for none.
+    """
+    others = [
         index
         for index, against in enumerate(in_shown_order(comparison))
-        if against != system and _verdict(comparison, measure, system, against) == "better"
+        if against != system and _verdict(comparison, measure, system, against) == verdict
     ]
     if has_letters(comparison):
-        return "".join(map(letter_at, worse))
-    return _ranges_text([index + 1 for index in worse])
+        return "".join(map(letter_at, others))
+    return _ranges_text([index + 1 for index in others])
 
 
-def in_shown_order(comparison: Comparison) -> list[str]:
-    """Return the systems by their means on the first measure, the best first.
+def in_shown_order(comparison: Comparison, measure: str | None = None) -> list[str]:
+    """Return the systems by their means on a measure, the first by default, the best first.
 
     Checkpoints stay in their order: systems with a number after "step", "checkpoint" or "epoch" in
     their names come in the order of these numbers.
     """
-    measure, systems = comparison.measures[0], list(comparison.systems)
+    measure, systems = measure or comparison.measures[0], list(comparison.systems)
     others = [system for system in systems if system != comparison.baseline]
     steps = [re.search(pattern_for(others), system) for system in others]
     if len(others) > 1 and all(steps):
@@ -273,10 +283,10 @@ def evidence_table(comparison: Comparison, *, has_differences: bool) -> Table:
 
     Args:
         comparison: the comparison.
-        has_differences: whether the differences, intervals, corrected p and verdicts are columns.
+        has_differences: whether the differences, intervals and verdicts are columns.
     """
     settings = comparison.settings
-    hidden = () if has_differences else ("difference", "interval", "corrected", "verdict")
+    hidden = () if has_differences else ("difference", "interval", "verdict")
     headings = dict(
         zip(
             DIFFERENCE_COLUMNS,

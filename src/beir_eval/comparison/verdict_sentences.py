@@ -367,7 +367,7 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 
 def has_letters(comparison: Comparison) -> bool:
     """Return whether tables of all pairs name systems by letters: else, by ranks."""
-    return len(comparison.systems) <= _MOST_LETTERS
+    return len(comparison.measures) > 1 and len(comparison.systems) <= _MOST_LETTERS
 
 
 def letters_note(comparison: Comparison) -> str:

@@ -278,7 +278,7 @@ def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
     if not depths:
         return ""
     texts = {
-        system: " / ".join(_share_text(by_depth[k]) for k in depths) + "%"
+        system: " / ".join(share_text(by_depth[k]) for k in depths) + "%"
         for system, by_depth in shares.items()
     }
     if len(set(texts.values())) == 1:
@@ -289,7 +289,7 @@ def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
         ranges = []
         for k in depths:
             ascending = sorted(by_depth[k] for by_depth in shares.values())
-            low, high = _share_text(ascending[0]), _share_text(ascending[-1])
+            low, high = share_text(ascending[0]), share_text(ascending[-1])
             ranges.append(low if low == high else f"{low} to {high}")
         values = f"{' / '.join(ranges)}%"
     if depths == [0]:
@@ -297,10 +297,10 @@ def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
     return f"documents judged in the top {' / '.join(map(str, depths))}: {values}"
 
 
-def _share_text(share: float) -> str:
+def share_text(share: float) -> str:
     """Return a share in percent without the sign; what is neither all nor nothing shows as such.
 
-    >>> _share_text(0.52), _share_text(1.0), _share_text(0.9999), _share_text(0.0001)
+    >>> share_text(0.52), share_text(1.0), share_text(0.9999), share_text(0.0001)
     ('52', '100', '>99', '<1')
     """
     if 0 < share < 0.01:  # noqa: PLR2004 - 1%
