@@ -28,11 +28,14 @@ def files(tmp_path):
 
 def test_without_a_measure_one_run_is_a_table_of_measures_by_cutoffs(files):
     result = run("evaluate", files / "qrels.trec", files / "good.trec")
-    header, *rows = [line.split() for line in result.output.splitlines() if "0" in line][:7]
-    assert header[:4] == ["good", "@1", "@3", "*"]
-    assert [row[0] for row in rows] == ["nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR"]
-    assert all(len(row) == 7 for row in rows)
-    assert "the run has at most" in output_of(result)
+    first, _, header, _, *rows, _, last = result.output.splitlines()
+    assert first == "good: nDCG@10 1.0000, 2 queries, 67% of the top 10 judged"
+    assert header.split() == ["good", "@1"]
+    names = ["nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR", "judged"]
+    assert [row.split()[0] for row in rows] == names
+    assert rows[-1].split()[1] == "100%"
+    others = "@3, @5, @10, @100, @1000 are left out"
+    assert last == f"{others}: the run has at most 2 documents a query."
 
 
 def test_without_a_measure_several_runs_are_a_narrow_table_and_the_files_have_every_measure(files):
@@ -41,8 +44,10 @@ def test_without_a_measure_several_runs_are_a_narrow_table_and_the_files_have_ev
     result = run(
         "evaluate", files / "qrels.trec", files / "good.trec", files / "half.trec", *options
     )
-    assert "system nDCG@10 * MAP@100 * Recall@100 * Precision@10 * MRR@10 *" in output_of(result)
-    assert "5 of the 36 measures evaluated" in output_of(result)
+    assert "system nDCG@10 * MAP@100 * Recall@100 * MRR@10 *" in output_of(result)
+    first = "Highest nDCG@10: good, 1.0000 (2 systems, 2 queries; compare tests)"
+    assert first in result.output.splitlines()
+    assert "All 36 measures: -o FILE." in output_of(result)
     assert len(json.loads(targets["json"].read_text())[0]["measures"]) == 36
     for kind in ("md", "tex"):
         assert targets[kind].read_text().count("@1000 *") == 6

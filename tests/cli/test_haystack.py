@@ -194,7 +194,7 @@ def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count
     options = ["-m", "Recall@20", "--index-pipeline", written]
     result = success(run(retrieval, demo.FOLDER, *options))
     assert "174 documents written to the pipeline's store through " in result
-    recall = float(re.search(r"bm25 (0\.\d+)", result)[1])
+    recall = float(re.search(r"Recall@20 (0\.\d+)", result)[1])
     assert recall > 0.5
     assert "count as the document in meta.beir_doc_id" in result
     twice = run(retrieval, demo.FOLDER, *options)  # the store of this process has them already
@@ -202,7 +202,7 @@ def test_the_corpus_is_written_through_an_indexing_pipeline_and_its_chunks_count
     assert "cannot be written to the pipeline's store" in output_of(twice)
     assert "policy: overwrite" in output_of(twice)
     apart = run(retrieval, demo.FOLDER, "-m", "Recall@20", "--collapse", "none")
-    assert "bm25 0.0000" in output_of(apart)
+    assert "bm25: Recall@20 0.0000" in output_of(apart)
 
 
 def test_an_indexing_pipeline_that_writes_to_another_store_is_refused(pipeline_file, tmp_path):

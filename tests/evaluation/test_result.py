@@ -265,14 +265,23 @@ def test_changing_a_returned_dict_does_not_change_the_result():
 
 def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cutoff():
     text = str(evaluate({"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}, name="bm25"))
-    header, *rows = [line.split() for line in text.splitlines()]
-    assert header[:3] == ["bm25", "@1", "@3"]
-    assert [row[0] for row in rows] == ["nDCG", "MAP", "Recall", "R_cap", "Precision", "MRR"]
-    assert rows[-1][1:3] == ["0.0000", "0.5000"]
+    assert text.splitlines()[0] == "bm25: nDCG@10 0.6309, 1 query, 50% of the top 10 judged"
+    lines = str(
+        evaluate({"q": {"a": 1}}, {"q": {"x": 2.0, "a": 1.0}}, ["MRR@1", "MRR@2", "P@1", "P@2"])
+    )
+    header, *rows = [line.split() for line in lines.splitlines()[2:]]
+    assert header == ["run", "@1", "@2"]
+    assert rows == [
+        ["MRR", "0.0000", "0.5000"],
+        ["Precision", "0.0000", "0.5000"],
+        ["judged", "0%", "50%"],
+    ]
     lines = str(evaluate(QRELS, RUN, ["MRR", "P@1"], name="bm25", missing="skip")).splitlines()
-    assert lines[0].startswith("warning: 1 of 3 judged queries are missing")
-    assert lines[1] == "measure      bm25 (the 2 it has)  bm25 (all 3 judged queries)"
-    assert lines[2].split() == ["MRR", "*", "0.7500", "0.5000"]  # 1 and 1/2, over 2, 3 queries
+    assert lines[0].startswith("warning: bm25: 1 of 3 judged queries are missing")
+    assert lines[1].startswith("bm25: MRR 0.7500, 2 queries, 1 missing, ")
+    assert lines[3].split()[:3] == ["system", "MRR", "*"]
+    assert "bm25 (the 2 it has)          0.7500" in lines[4]
+    assert "bm25 (all 3 judged queries)  0.5000" in lines[5]
 
 
 def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):

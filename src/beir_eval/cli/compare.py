@@ -22,7 +22,7 @@ from beir_eval.cli.comparison_options import (
     check_options,
     exit_code,
 )
-from beir_eval.cli.console import print_as_typed, print_errors
+from beir_eval.cli.console import print_as_typed, print_document, print_errors
 from beir_eval.cli.input_files import (
     ComparisonInputs,
     all_files,
@@ -50,12 +50,12 @@ from beir_eval.cli.options import (
     report_texts,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores
+from beir_eval.cli.outputs import OutputFormats
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.errors import InputError, SettingError, first_few
 from beir_eval.evaluation.evaluator import Evaluator
-from beir_eval.evaluation.tables import to_markdown
+from beir_eval.evaluation.tables import screen_of, to_markdown
 from beir_eval.measures.names import names_as_typed
 from beir_eval.significance.corrections import CORRECTIONS as P_CORRECTIONS
 
@@ -382,8 +382,7 @@ def _check_one_system(  # noqa: PLR0913, PLR0917 - what the command was given
             "xml": lambda: to_junit(checks),
         }
     )
-    printed = print_scores([result], are_default_measures=inputs.qrels is None)
-    print_notes([result], printed)
+    print_document(screen_of([result]))
     print_gate(checks)
     return checks
 

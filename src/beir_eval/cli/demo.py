@@ -17,7 +17,7 @@ from beir_eval.cli.options import (
     report_texts,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats, Outputs, print_notes, print_scores
+from beir_eval.cli.outputs import OutputFormats, Outputs
 from beir_eval.datasets.demo import FOLDER, RUNS
 from beir_eval.errors import MissingExtraError
 
@@ -33,31 +33,29 @@ OUTPUTS = OutputFormats(html="the report, by default beir-eval-demo.html, which 
 
 @takes_options
 def demo(output: Annotated[list[str] | None, OUTPUTS.option()] = None) -> None:
-    """Evaluate two bundled runs and two Haystack pipelines, and write a report on the runs."""
+    """Compare two bundled runs and two Haystack pipelines, and write a report on the runs."""
     with print_errors():
         from beir_eval.comparison.compare import compare_runs  # noqa: PLC0415
-        from beir_eval.comparison.headlines import headlines  # noqa: PLC0415
 
         outputs = OUTPUTS.files(output or ["beir-eval-demo.html"])
         check_targets([], [*outputs])
-        runs = read_runs(RUNS, RunReading())
-        qrels = read_qrels(FOLDER)
+        runs, qrels = read_runs(RUNS, RunReading()), read_qrels(FOLDER)
+        baseline = next(reversed(runs))
         comparison = compare_runs(
-            qrels, runs, _MEASURES, baseline=next(reversed(runs)), **report_settings(outputs)
+            qrels, runs, _MEASURES, baseline=baseline, **report_settings(outputs)
         )
         report_sentence = _write_report(outputs, comparison)
-        results = [repeats[0] for repeats in (comparison.results or {}).values()]
-        console.print(
-            f"Two BM25 settings over the bundled data set ({len(qrels)} queries about the solar "
-            "system):"
-        )
-        shown = print_scores(results)
-        for sentence in headlines(comparison):
-            console.print(Text(sentence.text))
-        console.print(f"(at {comparison.settings.alpha:g}, each measure tested separately)")
-        print_notes(results, shown)
+        console.print("Two BM25 settings over the bundled data set, about the solar system:")
+        _print(compare_runs(qrels, runs, _MEASURES[0], baseline=baseline))
         _print_pipelines()
         console.print(Text(f"\n{report_sentence}"))
+        console.print("Your files: beir-eval compare QRELS RUN RUN")
+
+
+def _print(comparison: Comparison) -> None:
+    from beir_eval.cli.comparison_output import print_comparison  # noqa: PLC0415
+
+    print_comparison(comparison, detail=False, queries=report_texts(FOLDER)["queries"])
 
 
 def _write_report(outputs: Outputs, comparison: Comparison) -> str:
@@ -68,33 +66,19 @@ def _write_report(outputs: Outputs, comparison: Comparison) -> str:
         return f"The report: not written. {error}"
     write_html(outputs, comparison, **report_texts(FOLDER))
     path = outputs["html"][0].resolve()
-    return f"The report on the two BM25 runs, to look at in a browser: {path}"
+    return f"Report: {path}"
 
 
 def _print_pipelines() -> None:
-    """Evaluate the two Haystack pipelines of the demo and print their means and their difference.
-
-    The pipelines are compared on the first measure. Without Haystack a hint is printed.
-    """
+    """Compare the two Haystack pipelines of the demo; without Haystack a hint is printed."""
     try:
         from beir_eval.integrations.haystack import index  # noqa: F401, PLC0415 - says what is missing
     except MissingExtraError as error:
         console.print(Text(f"\nTwo Haystack pipelines: not run. {error}"))
         return
     from beir_eval.comparison.compare import compare  # noqa: PLC0415
-    from beir_eval.comparison.verdict_sentences import difference_sentence  # noqa: PLC0415
     from beir_eval.integrations.haystack.demo import evaluate_demo_pipelines  # noqa: PLC0415
 
     console.print("\nTwo Haystack pipelines over the same data set, run for every query:")
     results = evaluate_demo_pipelines(_MEASURES)
-    shown = print_scores(results)
-    comparison = compare(results, baseline=results[0].name, measures=_MEASURES[0])
-    [difference] = comparison.differences
-    console.print(Text(difference_sentence(difference, comparison.settings.margin)))
-    console.print(
-        Text(
-            f"{difference.system}: won {difference.wins}, tied {difference.ties}, "
-            f"lost {difference.losses} queries"
-        )
-    )
-    print_notes(results, shown)
+    _print(compare(results, baseline=results[0].name, measures=_MEASURES[0]))

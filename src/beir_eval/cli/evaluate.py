@@ -33,10 +33,11 @@ from beir_eval.cli.options import (
     system_names,
     write_html,
 )
-from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_results
+from beir_eval.cli.outputs import OutputFormats, write_results
 from beir_eval.display.tables import ScoreFormat
 from beir_eval.errors import SettingError, shown
 from beir_eval.evaluation.evaluator import Evaluator, default_measures
+from beir_eval.evaluation.tables import screen_of
 from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
 from beir_eval.measures.names import names_as_typed
 
@@ -169,9 +170,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
                     "queries": query_texts(reading.corpus or qrels_file),
                 }
             write_html(outputs, results, **texts)
-        print_notes(
-            results, print_scores(results, are_default_measures=not measure and view is None)
-        )
+        print_document(screen_of(results, are_default_measures=not measure and view is None))
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     damaged.end(in_output=True)
 

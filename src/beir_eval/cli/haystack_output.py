@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from beir_eval.cli.console import console, print_document, print_table, print_warnings
-from beir_eval.cli.outputs import OutputFormats, print_notes, print_scores, write_data
+from beir_eval.cli.outputs import OutputFormats, write_data
 from beir_eval.core.files import part_of_file_name
 from beir_eval.display.document import section_markdown
 from beir_eval.errors import one_line
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.tables import repeats_table, to_latex, to_markdown, usual_measures
+from beir_eval.evaluation.tables import (
+    notes_below_all,
+    repeats_table,
+    screen_of,
+    to_latex,
+    to_markdown,
+    usual_measures,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -93,7 +100,7 @@ def print_results(  # noqa: PLR0913 - what there is
     has_measures: bool,
     detail: bool,
 ) -> None:
-    """Print the means with their notes, the stages, the comparison and the checks of the gate.
+    """Print the comparison or the means, the stages and the checks of the gate.
 
     Args:
         evaluated: the pipelines.
@@ -106,14 +113,16 @@ def print_results(  # noqa: PLR0913 - what there is
     from beir_eval.cli import comparison_output as output  # noqa: PLC0415
 
     results = evaluated.all_results
-    if len(results) == len(evaluated.results):
-        print_notes(results, print_scores(results, are_default_measures=not has_measures))
-    else:
+    if len(results) != len(evaluated.results):
         _print_repeats(evaluated, results[0].measures if has_measures else usual_measures(results))
-    _print_stages(evaluated.stages, detail=detail)
+        console.print()
     if comparison is not None:
-        console.print(Text("\nThe comparison", style="bold"))
         output.print_comparison(comparison, detail=detail, queries=queries)
+        for note in notes_below_all(results, comparison.measures) if detail else ():
+            console.print(Text(note))
+    elif len(results) == 1:
+        print_document(screen_of(results, are_default_measures=not has_measures))
+    _print_stages(evaluated.stages, detail=detail)
     output.print_gate(checks, () if comparison is None else comparison.differences)
 
 
@@ -147,7 +156,8 @@ def _print_repeats(evaluated: EvaluatedPipelines, measures: Sequence[str]) -> No
             "does not cover the chance of the queries"
         )
     )
-    print_notes(results, measures)
+    for note in notes_below_all(results, measures):
+        console.print(Text(note))
     for name, repeats in evaluated.results.items():
         if len(repeats) > 1 and all(result.values == repeats[0].values for result in repeats):
             console.print(

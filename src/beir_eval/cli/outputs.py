@@ -11,26 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from pydantic import TypeAdapter
-from rich.text import Text
 
-from beir_eval.cli.console import console, print_table, print_warnings
 from beir_eval.cli.option_sets import COMMON, LatexOptions
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import file_stem, plain_name
 from beir_eval.display.document import warnings_latex, warnings_markdown
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import InputError, shown
-from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import judged_share_text
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import (
-    cutoff_tables,
-    means_table,
-    shared_notes,
-    shared_warnings,
     to_latex,
     to_markdown,
-    usual_measures,
 )
 
 if TYPE_CHECKING:
@@ -160,63 +151,6 @@ def sibling(path: Path, extra: str) -> Path:
     """
     stem = file_stem(path)
     return path.with_name(f"{stem}.{extra}{path.name.removeprefix(stem)}")
-
-
-def print_scores(
-    results: Sequence[EvaluationResult], *, are_default_measures: bool = False
-) -> Sequence[str]:
-    """Print the warnings and the means: systems as rows, or measures as rows if there are many.
-
-    Returns the canonical names of the measures printed, for ``print_notes``.
-
-    Args:
-        results: the results of all systems, on the same measures.
-        are_default_measures: whether the measures were not chosen by the user: then those of one
-            system are printed as measures by cutoffs, and of several systems the usual ones.
-    """
-    print_warnings(
-        sentence for result in results for sentence in labelled_warnings(result, result.name)
-    )
-    if not are_default_measures:
-        print_table(means_table(results))
-        return results[0].measures
-    by_cutoff = cutoff_tables(results[0]) if len(results) == 1 else None
-    if by_cutoff is not None:
-        for table in by_cutoff:
-            print_table(table)
-        return results[0].measures
-    usual = usual_measures(results)
-    print_table(means_table(results, measures=usual))
-    console.print(
-        Text(
-            f"{len(usual)} of the {len(results[0].measures)} measures evaluated; -m chooses "
-            "others, -o FILE writes all",
-            style="dim",
-        )
-    )
-    return usual
-
-
-def print_notes(results: Sequence[EvaluationResult], measures: Sequence[str]) -> None:
-    """Print the notes of the results, without the warnings; a shared note is printed once.
-
-    The judged shares of more than two systems are printed as a range.
-
-    Args:
-        results: the results of all systems.
-        measures: the measures printed, from ``print_scores``.
-    """
-    notes = shared_notes(results, measures)[len(shared_warnings(results)) :]
-    shares = {
-        result.name: result.counted.judged_share for result in results if result.counted is not None
-    }
-    if len(shares) == len(results) > 1:
-        of_one = [judged_share_text({name: by_depth}) for name, by_depth in shares.items()]
-        notes = [note for note in notes if not note.endswith(tuple(filter(None, of_one)))]
-        if of_all := judged_share_text(shares):
-            notes.append(of_all)
-    for note in notes:
-        console.print(Text(note))
 
 
 def write_results(

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.tables import in_shown_order, label_of
-from beir_eval.comparison.verdict_sentences import UNKNOWN
-from beir_eval.display.tables import Table
-from beir_eval.evaluation.notes import share_text
+from beir_eval.display.tables import UNKNOWN, Table
+from beir_eval.evaluation.notes import judged_depth, share_text
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
@@ -34,7 +33,7 @@ def judged_shares(comparison: Comparison, measure: str) -> dict[str, float]:
     if registered(measure) is None:
         return {}
     shares = {
-        system: _share(comparison.results.get(system, ()), _depth_of(measure))
+        system: _share(comparison.results.get(system, ()), judged_depth(measure))
         for system in comparison.systems
     }
     return {system: share for system, share in shares.items() if share is not None}
@@ -44,17 +43,6 @@ def judged_texts(comparison: Comparison, measure: str) -> dict[str, str]:
     """Return {system: its judged share in percent} of the systems for which it is known."""
     shares = judged_shares(comparison, measure)
     return {system: f"{share_text(share)}%" for system, share in shares.items()}
-
-
-def _depth_of(measure: str) -> int | None:
-    """Return the rank below which documents do not matter; None if there is none.
-
-    Without unjudged documents, which ``judged_only`` leaves out, later ones move up.
-    """
-    parsed = registered(measure)
-    if parsed is None or (JUDGED_ONLY, True) in parsed.parameters:
-        return None
-    return parsed.cutoff
 
 
 def _share(repeats: Sequence[EvaluationResult], depth: int | None) -> float | None:
@@ -82,7 +70,7 @@ def _share(repeats: Sequence[EvaluationResult], depth: int | None) -> float | No
 def judged_table(comparison: Comparison) -> Table | None:
     """Return a table of the judged shares, a row for each system; None if none is known."""
     columns = {
-        "all" if (depth := _depth_of(measure)) is None else f"top {depth}": shares
+        "all" if (depth := judged_depth(measure)) is None else f"top {depth}": shares
         for measure in comparison.measures
         if (shares := judged_texts(comparison, measure))
     }
@@ -113,7 +101,7 @@ def judged_cautions(comparison: Comparison) -> list[str]:
     low = [f"{share:.0%} of {system}" for system, share in shares.items() if share < limit]
     if not low:
         return []
-    depth = _depth_of(measure)
+    depth = judged_depth(measure)
     where = "retrieved documents" if depth is None else f"documents in the top {depth}"
     sentence = (
         f"few {where} are judged: {some_of(low)}, but {shares[best]:.0%} of {best}. Unjudged "

@@ -21,7 +21,6 @@ from beir_eval.comparison.tables import (
 )
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
-    UNKNOWN,
     are_simultaneous,
     difference_sentence,
     has_letters,
@@ -38,7 +37,7 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
 )
 from beir_eval.display.document import Document, Sentence
-from beir_eval.display.tables import Cell, Table, score_text, without_repeated_columns
+from beir_eval.display.tables import UNKNOWN, Cell, Table, score_text, without_repeated_columns
 from beir_eval.evaluation.tables import compares_depths
 
 if TYPE_CHECKING:
@@ -287,6 +286,13 @@ def _columns_of_means(comparison: Comparison, measure: str) -> _Columns:
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
     if shares := judged_texts(comparison, measure):
         columns[_JUDGED] = [shares.get(system, UNKNOWN) for system in systems]
+    times = {
+        system: f"{1000 * retrieval.p50:,.1f}"
+        for system, repeats in comparison.results.items()
+        if (retrieval := repeats[0].retrieval) is not None and retrieval.seconds
+    }
+    if times:
+        columns["ms/query"] = [times.get(system, UNKNOWN) for system in systems]
     return columns
 
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.chance import chance_note, queries_sample_text
-from beir_eval.display.tables import score_text
+from beir_eval.display.tables import UNKNOWN, score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ _MOST_CHANGED = 4
 NO_INTERVAL = "no interval: identical scores"
 #: A range of numbers of queries that is wider than this factor has its low end only.
 _WIDE_RANGE = 5
-#: The text for a value that is None.
-UNKNOWN = "?"
 
 
 def smaller_text(difference: PairDifference, margin: float) -> str:

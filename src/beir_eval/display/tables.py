@@ -67,7 +67,8 @@ _LATEX_SYMBOLS = {
 #: The letters from U+00A1 to U+017F that LaTeX cannot set in its default encoding of fonts.
 _NOT_IN_LATEX = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
 _LAST_LATIN_LETTER = "\u017f"
-_UNDEFINED, _UNKNOWN = "n/a", "?"
+#: The texts for a score that is undefined, and for a value that is not known.
+_UNDEFINED, UNKNOWN = "n/a", "?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ def without_repeated_columns(
         cells = [str(row[index]) for table in tables for row in table.rows]
         values = {cell for cell in cells if cell}
         num_values = sum(map(bool, cells))
-        if name in columns and len(values) == 1 and (num_values > 1 or values == {_UNKNOWN}):
+        if name in columns and len(values) == 1 and (num_values > 1 or values == {UNKNOWN}):
             left_out[name] = values.pop()
     kept = [index for index, name in enumerate(tables[0].header) if name not in left_out]
     return [table.with_columns(kept) for table in tables], left_out

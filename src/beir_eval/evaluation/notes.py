@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from beir_eval.errors import first_few
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.measures import parse
+from beir_eval.measures.names import registered
+from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Rankings are shallow if they hold, on average, less than this share of a cutoff's documents.
 _FULL_SHARE = 0.95
+#: The share of judged documents with tied scores that is said on the first screen.
+_MANY_TIED = 0.05
 #: How texts were found, in words.
 _STAGES = {
     "stated": "at the stated offset",
@@ -193,7 +197,7 @@ def _query_notes(
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     is_limited = retrieval is not None and retrieval.beyond_limit  # a warning
     if not is_limited and not counted.queries_missing:
-        yield _quantity(counted.queries_judged, "query")
+        yield _queries_text(counted)
     if empty := counted.queries_empty:
         yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:
@@ -224,19 +228,42 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
     if counted.identical_ids:
         effect = "dropped" if settings.drop_identical_ids else "kept"
         yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
-    if counted.tied_documents:
-        yield (
-            f"ties of {_quantity(counted.tied_documents, 'judged document')} in "
-            f"{_quantity(counted.tied_queries, 'query')}, broken {_TIES[settings.ties]}"
-        )
+    yield from _tie_notes(counted, settings)
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
     yield from _identity_notes(counted)
     if counted.repeated_judgements:
         repeated = _quantity(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"
-    if counted.text is None and (shares := judged_share_text({"": counted.judged_share})):
+    if counted.text is None and (shares := judged_share_text(counted.judged_share)):
         yield shares
+
+
+def _queries_text(counted: Counted) -> str:
+    return _quantity(counted.queries_judged, "query")
+
+
+def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+    if counted.tied_documents:
+        yield (
+            f"ties of {_quantity(counted.tied_documents, 'judged document')} in "
+            f"{_quantity(counted.tied_queries, 'query')}, broken {_TIES[settings.ties]}"
+        )
+
+
+def notes_below(result: EvaluationResult) -> list[str]:
+    """Return the notes on a result that its first line and its table do not say.
+
+    These are not the warnings, the queries, the judged shares, and ties of few documents.
+    """
+    notes = notes_on(result)[len(warnings_on(result)) :]
+    counted, settings = result.counted, result.settings
+    if counted is None or settings is None:
+        return notes
+    in_first_line = {_queries_text(counted), judged_share_text(counted.judged_share)}
+    if counted.tied_documents < _MANY_TIED * counted.documents_judged:
+        in_first_line |= {*_tie_notes(counted, settings)}
+    return [note for note in notes if note not in in_first_line]
 
 
 def _identity_notes(counted: Counted) -> Iterator[str]:
@@ -257,44 +284,28 @@ def _identity_notes(counted: Counted) -> Iterator[str]:
         yield f"{chunks} {verb} as their document{left_out}{others}"
 
 
-def judged_share_text(shares: Mapping[str, Mapping[int, float]]) -> str:
-    """Return the shares of retrieved documents that are judged as text; "" if there are none.
+def judged_share_text(shares: Mapping[int, float]) -> str:
+    """Return {k: the share of the top k that is judged} as text; "" if there is none.
 
-    Args:
-        shares: {system: {k: the share of its top k}}, the same k for all; 0 for all documents.
-            The shares of one system are not named, those of two are, and of more the lowest and the
-            highest are given.
-
-    >>> judged_share_text({"bm25": {1: 1.0, 10: 0.996, 100: 0.52}})
+    >>> judged_share_text({1: 1.0, 10: 0.996, 100: 0.52})
     'documents judged in the top 1 / 10 / 100: 100 / >99 / 52%'
-    >>> judged_share_text({"a": {10: 0.97}, "b": {10: 0.88}, "c": {10: 0.9}})
-    'documents judged in the top 10: 88 to 97%'
     """
-    depths = [
-        k
-        for k in next(iter(shares.values()), {})
-        if not any(math.isnan(by_depth.get(k, math.nan)) for by_depth in shares.values())
-    ]
-    if not depths:
+    known = {k: share for k, share in shares.items() if not math.isnan(share)}
+    if not known:
         return ""
-    texts = {
-        system: " / ".join(share_text(by_depth[k]) for k in depths) + "%"
-        for system, by_depth in shares.items()
-    }
-    if len(set(texts.values())) == 1:
-        values = next(iter(texts.values()))
-    elif len(texts) == 2:  # noqa: PLR2004 - a pair
-        values = ", ".join(f"{system} {text}" for system, text in texts.items())
-    else:
-        ranges = []
-        for k in depths:
-            ascending = sorted(by_depth[k] for by_depth in shares.values())
-            low, high = share_text(ascending[0]), share_text(ascending[-1])
-            ranges.append(low if low == high else f"{low} to {high}")
-        values = f"{' / '.join(ranges)}%"
-    if depths == [0]:
-        return f"judged of all retrieved documents: {values}"
-    return f"documents judged in the top {' / '.join(map(str, depths))}: {values}"
+    texts = map(share_text, known.values())
+    return f"documents judged in the top {' / '.join(map(str, known))}: {' / '.join(texts)}%"
+
+
+def judged_depth(measure: str) -> int | None:
+    """Return the rank below which documents do not matter to a measure; None if there is none.
+
+    Without unjudged documents, which ``judged_only`` leaves out, later ones move up.
+    """
+    parsed = registered(measure)
+    if parsed is None or (JUDGED_ONLY, True) in parsed.parameters:
+        return None
+    return parsed.cutoff
 
 
 def share_text(share: float) -> str:

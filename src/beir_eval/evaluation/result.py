@@ -39,7 +39,7 @@ from beir_eval.evaluation.given_scores import (
 from beir_eval.evaluation.notes import is_cut_short, notes_on
 from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.evaluation.tables import result_text
+from beir_eval.evaluation.tables import screen_of
 from beir_eval.measures import TOOLS, parse, spelled
 from beir_eval.measures.names import name_among, registered
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -515,8 +515,8 @@ class EvaluationResult(Shown, Saved):
         return warnings_on(self)
 
     def __str__(self) -> str:
-        """Return the warnings and the means as plain text, measures by cutoffs where they fit."""
-        return result_text(self)
+        """Return a line with the first measure, warnings, and the other means as plain text."""
+        return screen_of([self]).text()
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each query.

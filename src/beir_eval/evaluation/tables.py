@@ -10,10 +10,13 @@ import math
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from beir_eval.display.document import Document, warnings_latex
-from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, score_text
+import numpy as np
+
+from beir_eval.display.document import Document, Sentence, warnings_latex
+from beir_eval.display.tables import UNKNOWN, Cell, ScoreFormat, Table, latex_table, score_text
 from beir_eval.errors import ResultError, number_of
-from beir_eval.evaluation.notes import ranks_caption, ranks_sentence
+from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.notes import judged_depth, notes_below, ranks_caption, share_text
 from beir_eval.measures import parse, spelled
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 #: A table of more measures than this is transposed: measures become rows.
 MOST_COLUMNS = 8
 #: The measures of several systems that are shown if none are named: those that BEIR reports most.
-USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "Precision@10", "MRR@10")
+USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "MRR@10")
+#: The number of characters that a table with judged shares may have.
+_MOST_CHARACTERS = 80
 
 
 def means_table(
@@ -116,35 +121,53 @@ def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | Non
     return spelled(parse(measure), names)
 
 
-def cutoff_tables(result: EvaluationResult) -> list[Table] | None:
-    """Return tables of measures by cutoffs; None unless each measure has each cutoff.
+def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
+    """Return tables of measures by cutoffs; none unless each measure has each cutoff.
 
     There is a table for each mean: two if judged queries are missing from the run.
+
+    Returns:
+        The tables, and the cutoffs that are left out because all rankings end before them.
     """
     cells = {name: name.rpartition("@") for name in result.measures}
     measures = list(dict.fromkeys(measure for measure, _, _ in cells.values()))
     cutoffs = list(dict.fromkeys(cutoff for _, _, cutoff in cells.values()))
-    is_complete = len(cells) == len(measures) * len(cutoffs)
-    if not (is_complete and all(measures) and len(measures) > 1 and len(cutoffs) > 1):
-        return None
-    if result.custom_measures:
-        return None
-    headings = [
-        starred_label(f"{measures[0]}@{cutoff}", [result], f"@{cutoff}") for cutoff in cutoffs
-    ]
-    return [
+    is_complete = all(measures) and len(cells) == len(measures) * len(cutoffs)
+    if result.custom_measures or not is_complete or 1 in {len(measures), len(cutoffs)}:
+        return [], []
+    is_reached = {
+        cutoff: not result.label(f"{measures[0]}@{cutoff}").endswith("*") for cutoff in cutoffs
+    }
+    kept = [cutoff for cutoff in cutoffs if is_reached[cutoff]] or cutoffs
+    shares = [_judged_share(result, int(cutoff)) for cutoff in kept]
+    tables = [
         Table(
-            (row.label, *headings),
+            (row.label, *(f"@{cutoff}" for cutoff in kept)),
             [
-                (
-                    measure,
-                    *(score_text(row.means[f"{measure}@{cutoff}"]) for cutoff in cutoffs),
-                )
+                (measure, *(score_text(row.means[f"{measure}@{cutoff}"]) for cutoff in kept))
                 for measure in measures
-            ],
+            ]
+            + ([] if UNKNOWN in shares else [("judged", *shares)]),
         )
         for row in labelled_means(result)
     ]
+    return tables, [f"@{cutoff}" for cutoff in cutoffs if cutoff not in kept]
+
+
+def _judged_share(result: EvaluationResult, depth: int | None) -> str:
+    """Return the judged share of the first documents of a result, or of all, in percent.
+
+    Args:
+        result: the result.
+        depth: how many first documents; None for all.
+    """
+    counted = result.counted
+    if counted is None or counted.text is not None:
+        return UNKNOWN
+    share = counted.judged_share.get(depth, math.nan) if depth else math.nan
+    if depth is None and counted.documents_retrieved:
+        share = counted.documents_judged / counted.documents_retrieved
+    return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
 def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
@@ -161,22 +184,104 @@ def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
     return [by_name[key] for key in usual if key in by_name]
 
 
-def result_text(result: EvaluationResult) -> str:
-    """Return the warnings, the means and what has ranks (unless documents) as plain text."""
-    tables = cutoff_tables(result) or [_one_result_table(result)]
-    warnings = [f"warning: {sentence}" for sentence in result.warnings()]
-    text = "\n".join([*warnings, "\n\n".join(table.text() for table in tables)])
-    return "\n".join(filter(None, [text, ranks_sentence(result)]))
+def screen_of(
+    results: Sequence[EvaluationResult], *, are_default_measures: bool = False
+) -> Document:
+    """Return what a reader sees first: a line with the answer, warnings, tables, further notes.
 
-
-def _one_result_table(result: EvaluationResult) -> Table:
-    """Return a table with a row for each measure and a column for each of its means."""
-    means = labelled_means(result)
-    rows = [
-        (starred_label(measure, [result]), *(score_text(row.means[measure]) for row in means))
-        for measure in result.measures
+    Args:
+        results: the results of all systems, on the same measures.
+        are_default_measures: whether nobody chose the measures: then those of several systems are
+            the usual ones.
+    """
+    shown, notes = list(results[0].measures), []
+    tables, left_out = _grids(results[0]) if len(results) == 1 else ([], [])
+    usual = usual_measures(results) if are_default_measures or tables else []
+    first = (usual or shown)[0]
+    scale = scale_of(first, results[0].custom_measures)
+    # NaN comes last.
+    ranked = sorted(
+        results, key=lambda result: -np.nan_to_num(scale.gains(result[first]), nan=-math.inf)
+    )
+    if left_out and (counted := results[0].counted):
+        which = f"{', '.join(left_out)} {'is' if len(left_out) == 1 else 'are'} left out"
+        depth = number_of(counted.deepest_ranking, "document")
+        notes, shown = [f"{which}: the run has at most {depth} a query."], []
+    elif not tables and (len(results) > 1 or not _is_in_line(results[0])):
+        if usual:
+            notes, shown = [f"All {len(shown)} measures: -o FILE."], usual
+        tables = [_with_judged(means_table(ranked, measures=shown), ranked, shown)]
+    warnings = [
+        sentence for result in results for sentence in labelled_warnings(result, result.name)
     ]
-    return Table(("measure", *(row.label for row in means)), rows)
+    return Document(
+        sentences=[Sentence(_first_line(ranked, first))],
+        warnings=list(dict.fromkeys(warnings)),
+        tables=tables,
+        notes=[*notes_below_all(results, shown), *notes],
+    )
+
+
+def notes_below_all(results: Sequence[EvaluationResult], measures: Sequence[str]) -> list[str]:
+    """Return the notes on results that a first line and a table of their means do not say.
+
+    Args:
+        results: the results.
+        measures: the measures of the table.
+    """
+    below = [_unstarred(notes_below(result), measures, results) for result in results]
+    return [*depth_notes(results, measures), *_shared(results, below)]
+
+
+def _is_in_line(result: EvaluationResult) -> bool:
+    """Return whether the first line says all of a result."""
+    [first, *others] = result.measures
+    return not others and len(labelled_means(result)) == 1 and not result.label(first).endswith("*")
+
+
+def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
+    """Return the score of one system, or which of several has the best, with what it rests on.
+
+    Args:
+        ranked: the results, the best first.
+        measure: the first measure.
+    """
+    best, score = ranked[0], score_text(ranked[0][measure])
+    num_queries = max(result.num_queries for result in ranked)
+    queries = number_of(num_queries, "query", "queries")
+    if len(ranked) == 1:
+        if best.counted is not None and (missing := best.counted.queries_missing):
+            queries += f", {len(missing):,} missing"
+        depth = judged_depth(measure)
+        share = UNKNOWN if measure in best.custom_measures else _judged_share(best, depth)
+        of = "all documents" if depth is None else f"the top {depth:,}"
+        judged = "" if share == UNKNOWN else f", {share} of {of} judged"
+        return f"{best.name}: {measure} {score}, {queries}{judged}"
+    which = "Highest" if scale_of(measure, best.custom_measures).higher_is_better else "Lowest"
+    equal = [result.name for result in ranked if score_text(result[measure]) == score]
+    names = equal[0] if len(equal) == 1 else f"{len(equal)} systems"
+    return f"{which} {measure}: {names}, {score} ({len(ranked)} systems, {queries}; compare tests)"
+
+
+def _with_judged(
+    table: Table, results: Sequence[EvaluationResult], measures: Sequence[str]
+) -> Table:
+    """Return a table of systems with the judged shares of their top documents, if it fits."""
+    depths = [depth for depth in dict.fromkeys(map(judged_depth, measures)) if depth is not None]
+    shares = [[_judged_share(result, depth) for depth in depths] for result in results]
+    if len(table.rows) != len(results) or all(UNKNOWN in of_system for of_system in shares):
+        return table
+    rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]
+    wider = Table((*table.header, *(f"judged@{depth}" for depth in depths)), rows)
+    return wider if max(map(len, wider.text().splitlines())) <= _MOST_CHARACTERS else table
+
+
+def _unstarred(
+    notes: Sequence[str], measures: Sequence[str], results: Sequence[EvaluationResult]
+) -> list[str]:
+    """Return notes without the one that explains the asterisk, if no measure shown has one."""
+    has_star = any(starred_label(measure, results) != measure for measure in measures)
+    return [note for note in notes if has_star or not note.startswith("*")]
 
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
@@ -214,34 +319,13 @@ def to_latex(
     return warnings_latex(warnings) + latex_table(table, caption=caption, label="tab:means")
 
 
-def shared_notes(
-    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
-) -> list[str]:
+def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the notes on several results; a note that is not on all of them names its systems.
 
     The warnings come first, as ``shared_warnings`` returns them.
-
-    Args:
-        results: the results.
-        measures: the measures that are shown; the note that explains the asterisk is left out if
-            none of them has one. None for all measures.
     """
-    is_starred = measures is None or any(
-        starred_label(measure, results) != measure for measure in measures
-    )
-    others = [
-        [
-            note
-            for note in result.notes()[len(result.warnings()) :]
-            if is_starred or not note.startswith("*")
-        ]
-        for result in results
-    ]
-    return [
-        *shared_warnings(results),
-        *depth_notes(results, measures),
-        *_shared(results, others),
-    ]
+    others = [result.notes()[len(result.warnings()) :] for result in results]
+    return [*shared_warnings(results), *depth_notes(results), *_shared(results, others)]
 
 
 def depth_notes(
