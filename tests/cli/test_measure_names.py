@@ -28,7 +28,8 @@ def test_the_level_reaches_the_gate_and_the_floors_of_a_comparison(files):
     compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "-l", "2"]
     failed = run(*compare, "--gate", "MRR", "-o", "gate.xml", "-o", "c.json")
     assert failed.exit_code == 1, failed.output
-    assert "gate failed: worse vs best: -0.5000 MRR(rel=2)" in output_of(failed)
+    reason = "gate failed: worse is worse than best (MRR(rel=2), 8 queries)"
+    assert reason in output_of(failed)
     assert json.loads((files / "c.json").read_text())["measures"] == ["MRR(rel=2)"]
     below = run(*compare, "--floor", "MRR=0.6")
     assert below.exit_code == 1
@@ -68,7 +69,7 @@ def test_lists_of_cutoffs_are_measures_of_every_command(files):
     assert "system Precision@1 Precision@2 recip_rank(rel=2)" in output_of(evaluated)
     compared = run("compare", "qrels.trec", "best.trec", "worse.trec", "--gate", "nDCG@1,5")
     assert compared.exit_code == 1
-    assert output_of(compared).count("gate failed: worse vs best: ") == 2
+    assert output_of(compared).count("gate failed: worse is worse than best (") == 2
     bench = run("bench", "qrels.trec", "best.trec", "-m", "P.1,2")
     assert output_of(bench).index("Precision@1 best") < output_of(bench).index("Precision@2 best")
 
@@ -96,7 +97,7 @@ def test_verdicts_tables_and_gate_have_the_name_that_was_typed(files):
     compare = ["compare", "qrels.trec", "best.trec", "worse.trec", "--detail", "-m", "Hits@1"]
     result = run(*compare, "-l", "2", "--gate", "RR", "--floor", "hit@1=0.5", "-o", "c.json")
     printed = output_of(result)
-    assert "gate failed: worse vs best: -0.5000 RR(rel=2)" in printed
+    assert "gate failed: worse is worse than best (RR(rel=2), 8 queries)" in printed
     assert "hit(rel=2)@1" in printed
     for canonical in ("MRR", "utility", "Success"):
         assert canonical not in printed

@@ -109,7 +109,8 @@ def move_of(rank, other_rank, depth, side):
 
 
 def test_the_report_opens_with_the_verdict_and_all_figures(page, comparison):
-    assert page.locator("h2#verdict").inner_text() == "nDCG@10: bm25 is better than bm25-plain"
+    first = "nDCG@10, Recall@10, 30 queries: bm25 is better than bm25-plain"
+    assert page.locator("h2#verdict").inner_text() == first
     labels = page.locator("[data-figure] .role-axis-label").all_text_contents()
     assert all(measure in "".join(labels) for measure in comparison.measures)
     assert page.locator("[data-figure] svg").count() == 1  # both measures of the only pair
@@ -580,7 +581,11 @@ def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_ga
         baseline="slow",
     )
     page = show(comparison)
-    assert page.locator("h2#verdict").inner_text().startswith("seconds (lower is better): fast is")
+    assert (
+        page.locator("h2#verdict")
+        .inner_text()
+        .startswith("seconds (lower is better), 9 queries: fast is")
+    )
     assert "fast is better on 7, as good on 0, worse on 2 than slow" in (
         page.locator("#counts").inner_text()
     )

@@ -116,7 +116,7 @@ def test_a_gate_claims_no_power_from_queries_that_were_all_won():
     few_differ = compare_runs(*runs_of(5, 5, 40), "Success@1", baseline="old", alpha=0.01)
     [few] = check_gate(few_differ)
     assert few.detectable is None
-    assert "(10 queries differ: too few to estimate power): a loss of up to 0." in few.reason
+    assert "(10 queries differ: too few to estimate power): a loss of up to 0." in few.note
 
 
 def test_a_power_that_no_difference_has_is_not_estimated():

@@ -39,6 +39,12 @@ def test_a_text_is_found_by_the_strictest_stage_that_finds_it(text, stage, expec
         assert TEXT[location.start : location.end].endswith("opened again in 2006.")
 
 
+def test_of_many_places_the_exact_one_is_found():
+    text = "." * 18 + " "
+    for start in range(15):
+        assert Aligner(text).find(text[start:]).stage == "exact"
+
+
 @given(st.text(alphabet="ab \n.É", max_size=60), st.data())
 def test_what_is_found_has_the_letters_that_were_looked_for(text, data):
     start = data.draw(st.integers(0, len(text)))

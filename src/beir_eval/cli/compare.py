@@ -300,7 +300,6 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 ),
             )
         printing.print_comparison(comparison, *of_parts, detail=compared.detail, queries=queries)
-        printing.print_gate(comparison.gate, comparison.differences)
         if code := exit_code(comparison.gate):
             raise typer.Exit(code)
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from beir_eval.cli.console import console, print_document, print_warnings
-from beir_eval.comparison.gate_output import gate_reason, lost_most_lines
+from beir_eval.cli.console import console, print_document
+from beir_eval.comparison.gate_output import gate_document
+from beir_eval.comparison.overview import of_measures
 from beir_eval.core.files import plain_name
-from beir_eval.display.document import joined, markdown_of, section_markdown
+from beir_eval.display.document import Document, joined, markdown_of, section_markdown
 from beir_eval.display.tables import csv_text
 
 if TYPE_CHECKING:
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
-    from beir_eval.comparison.records import Difference, DocumentToJudge, GateCheck
+    from beir_eval.comparison.records import DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.comparison.slices.result import SlicedComparison
-
-_OUTCOME_COLOURS = {"passed": "green", "failed": "red", "undecided": "yellow"}
 
 
 def print_comparison(
@@ -33,35 +32,37 @@ def print_comparison(
 ) -> None:
     """Print a comparison, and what else is known of it: each warning and note once.
 
+    A gate decides by its own test: measures that it checks are printed with that one alone, unless
+    all evidence follows.
+
     Args:
-        comparison: the comparison.
+        comparison: the comparison, with the checks of its gate.
         further: its slices and checkpoints.
         detail: whether all evidence follows.
         queries: {query_id: text}, where they are known.
     """
-    first, *others = joined(
-        [comparison.document(queries), *(result.document() for result in further)]
-    )
-    print_document(replace(first, heading=""), detail=detail)
+    checked = {check.measure for check in comparison.gate if check.against is not None}
+    measures = [name for name in comparison.measures if detail or name not in checked]
+    shown = of_measures(comparison, measures).document(queries) if measures else Document()
+    first, *others = joined([shown, *(result.document() for result in further)])
+    if comparison.gate:
+        gate = gate_document(comparison.gate, comparison)
+        print_document(replace(gate, heading="", warnings=comparison.warnings()))
+        first = replace(first, warnings=[])
+    if measures:
+        if comparison.gate:
+            console.print()
+        print_document(replace(first, heading=""), detail=detail)
     if not detail:
         console.print(Text("More: --detail", style="dim"))
     for document in others:
         print_document(document, detail=detail)
 
 
-def print_gate(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> None:
-    """Print the warnings, then the outcome of each check of the gate.
-
-    Args:
-        checks: the checks.
-        differences: the differences of the comparison, whose verdicts can be others.
-    """
-    print_warnings(dict.fromkeys(warning for check in checks for warning in check.warnings))
-    for check in checks:
-        word = Text(check.outcome, style=f"bold {_OUTCOME_COLOURS[check.outcome]}")
-        console.print(Text.assemble("gate ", word, ": ", gate_reason(check, differences)))
-        for line in lost_most_lines(check):
-            console.print(Text(line))
+def print_gate(checks: Sequence[GateCheck]) -> None:
+    """Print the warnings, then the outcome of each check of the gate of one system."""
+    warnings = list(dict.fromkeys(text for check in checks for text in check.warnings))
+    print_document(replace(gate_document(checks), heading="", warnings=warnings))
 
 
 def markdown_summary(comparison: Comparison, *further: SlicedComparison | CheckpointCurve) -> str:

@@ -123,7 +123,8 @@ def print_results(  # noqa: PLR0913 - what there is
     elif len(results) == 1:
         print_document(screen_of(results, are_default_measures=not has_measures))
     _print_stages(evaluated.stages, detail=detail)
-    output.print_gate(checks, () if comparison is None else comparison.differences)
+    if comparison is None:
+        output.print_gate(checks)
 
 
 def _print_stages(stages: Mapping[str, StagedResult], *, detail: bool) -> None:

@@ -20,7 +20,6 @@ from beir_eval.comparison.coverage import (
     warnings_of,
 )
 from beir_eval.comparison.differences import (
-    POWER,
     Pair,
     Pairs,
     bound_fields,
@@ -31,12 +30,10 @@ from beir_eval.comparison.differences import (
     too_few_clusters,
     with_verdicts,
 )
-from beir_eval.comparison.gate_output import lost_most_lines
+from beir_eval.comparison.gate_output import full_reason, lost_most_lines, missed_text
 from beir_eval.comparison.records import ComparisonSettings, GateCheck
 from beir_eval.comparison.verdict_sentences import (
-    detectable_text,
     has_spread,
-    interval_text,
     mean_interval_text,
     measure_text,
     p_text,
@@ -340,58 +337,49 @@ class _Rules(NamedTuple):
             reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
             return GateCheck(**named, outcome="undecided", reason=reason)
         rule = self._check_non_inferior if self.non_inferior else self._check_not_worse
-        fields, evidence = rule(scores)
-        size = f"{signed_text(fields['value'])} {measure_name}"
-        reason = f"{system} vs {baseline}: {size} {evidence}"
+        fields, words = rule(scores)
+        num_queries = scores.scores.shape[1]
+        sample = f"{num_queries:,} queries{self._sample_text(scores)}"
+        lower = "" if scale.higher_is_better else ", lower is better"
         if fields["outcome"] == "failed":
             named["lost_most"] = _lost_most(pair, query_ids, comparison.results)
         return GateCheck(
             **named,
             **fields,
-            reason=reason,
-            num_queries=scores.scores.shape[1],
+            reason=f"{words} ({measure}{lower}, {sample})",
+            num_queries=num_queries,
             num_differing=int(np.count_nonzero(scores.scores[0] - scores.scores[1])),
         )
 
     def _check_not_worse(self, scores: MeasureScores) -> tuple[dict[str, Any], str]:
-        """Return the fields of a check that fails a system that is worse, and the evidence."""
+        """Return the fields of a check that fails a system that is worse, and the outcome."""
+        system, baseline = scores.systems
         tests, difference = self._test(scores)
-        is_worse, p = difference.verdict == "worse", _one_sided_p(tests, difference)
-        fields = {
+        is_worse = difference.verdict == "worse"
+        fields: dict[str, Any] = {
             "outcome": "failed" if is_worse else "passed",
             "value": difference.difference,
             "low": difference.low,
             "high": difference.high,
             "confidence": difference.confidence,
-            "p": p,
+            "p": _one_sided_p(tests, difference),
             "detectable": difference.detectable,
             "detectable_low": difference.detectable_low,
             "detectable_high": difference.detectable_high,
         }
-        sample = f"{difference.num_queries:,} queries{self._sample_text(scores)})"
-        evidence = f"(identical scores on all {sample}"
-        if difference.verdict != "identical":
-            interval = interval_text(difference.low, difference.high)
-            evidence = f"({difference.interval}: {interval}, {sample}"
         num_units = tests.flipped.num_queries
         least = self._least_p(num_units)
         if not is_at_most(np.array(least), self.alpha):
-            reason = (
-                f"with {_counted(scores, num_units)} no p is below {least:.4g}, so no loss could "
-                f"be significant at {self.alpha:g}"
+            words = (
+                f"no loss of {system} could be significant at {self.alpha:g}: with "
+                f"{_counted(scores, num_units)} no p is below {least:.4g}"
             )
-            return fields | {"outcome": "undecided"}, f"{evidence}: {reason}"
-        evidence += (
-            f": {'worse' if is_worse else 'not shown to be worse'} (one-sided p {p_text(p)}, level "
-            f"{self.alpha:g}"
-        )
+            return fields | {"outcome": "undecided"}, words
+        if not is_worse:
+            fields["note"] = self._missed(tests, difference)
         if difference.verdict == "identical":
-            evidence += ")"
-        elif difference.higher_is_better:
-            evidence += f": the interval {'ends' if is_worse else 'does not end'} below 0)"
-        else:
-            evidence += f": the interval {'begins' if is_worse else 'does not begin'} above 0)"
-        return fields, evidence if is_worse else f"{evidence}. {self._missed(tests, difference)}"
+            return fields, f"{system} and {baseline} score the same on every query"
+        return fields, f"{system} is {'' if is_worse else 'not shown to be '}worse than {baseline}"
 
     def _test(self, scores: MeasureScores) -> tuple[Tests, Difference]:
         """Return the tests of a pair, and its difference at a level of alpha on each side."""
@@ -407,24 +395,20 @@ class _Rules(NamedTuple):
         return tests, difference
 
     def _missed(self, tests: Tests, difference: Difference) -> str:
-        """Return the loss that could have been missed, as a sentence."""
+        """Return the loss that could have been missed, as a clause."""
         units = tests.pairs.differences(tests.scores.units.rows)[0]
         num_differing, counted = int(np.count_nonzero(units)), _counted(tests.scores, len(units))
         if not num_differing:
-            reason = f"With no difference on {counted}"
+            reason = f"no difference on {counted}"
         elif num_differing < FEWEST_DIFFERING:
             differ = "differs" if num_differing == 1 else "differ"
-            reason = f"Only {num_differing} of {counted} {differ}"
+            reason = f"only {num_differing} of {counted} {differ}"
             if not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
                 reason += f", too few for a significant loss at {self.alpha:g}"
         elif difference.detectable is None:
-            reason = f"Which loss would go unnoticed is not known ({difference.power_note})"
+            reason = f"which loss fails this gate is not known ({difference.power_note})"
         else:
-            repeats = "" if tests.crossed is None else " and these repeats"
-            return (
-                f"With {counted}{repeats}, a true loss of about {detectable_text(difference)} "
-                f"would go unnoticed {1 - POWER:.0%} of the time"
-            )
+            return missed_text(difference.detectable)
         loss = difference.loss_not_excluded
         if num_differing >= FEWEST_DIFFERING:
             ends = difference.low, difference.high
@@ -440,31 +424,24 @@ class _Rules(NamedTuple):
         return 0.0 if self.settings.test == "t" else smallest_p(num_queries, alternative="less")
 
     def _check_non_inferior(self, scores: MeasureScores) -> tuple[dict[str, Any], str]:
-        """Return the fields of a check that passes what loses less than the margin, and evidence.
+        """Return the fields of a check that passes what loses less than the margin, and its words.
 
         If not even equal scores would pass with so few queries, it fails only if the system is
         shown to be worse.
         """
-        margin, num_queries = self.settings.margin, scores.scores.shape[1]
+        margin = self.settings.margin
         scale, score_range = scores.scale, scores.scale.range
         test = self._non_inferiority(scores)
         low, high = test.low, math.inf
         if not scale.higher_is_better:
             low, high = -high, -low
-        verdict = "ruled out" if test.non_inferior else "not ruled out"
-        sentence = (
-            f"({num_queries:,} queries{self._sample_text(scores)}): a loss of {margin:g} or more "
-            f"is {verdict} (one-sided p {p_text(test.p)}, "
-        )
-        outcome = "passed" if test.non_inferior else "failed"
-        least = None
+        system, baseline = scores.systems
+        outcome, note, least = "passed" if test.non_inferior else "failed", "", None
         if score_range is None:
-            sentence += (
-                "by the t test alone, which overlooks rare large losses: the measure has no "
-                f"bounds; level {self.alpha:g})"
+            note = (
+                "by the t test alone, which overlooks rare large losses: the measure has no bounds"
             )
         else:
-            sentence += f"level {self.alpha:g})"
             least = smallest_margin(
                 test.num_queries,
                 alpha=self.alpha,
@@ -474,16 +451,13 @@ class _Rules(NamedTuple):
             if not test.non_inferior and margin < least:
                 _, difference = self._test(scores)
                 if difference.verdict == "worse":
-                    sentence += (
-                        f". By a one-sided test it is worse (p {p_text(difference.p / 2)}); the "
-                        "test of verdicts is two-sided"
-                    )
+                    note = f"by a one-sided test it is worse (p {p_text(difference.p / 2)})"
                 else:
                     outcome = "undecided"
-                    sentence += (
-                        f". {_counted(scores, test.num_queries)} are too few for this margin: even "
-                        "a system with the scores of the baseline on all of them would need a "
-                        f"margin of {rounded_up_text(least)}"
+                    note = (
+                        f"{_counted(scores, test.num_queries)} can rule out a loss of "
+                        f"{rounded_up_text(least)} at best: add queries, or raise --margin "
+                        "(margin=)"
                     )
         fields = {
             "outcome": outcome,
@@ -494,8 +468,14 @@ class _Rules(NamedTuple):
             "p": test.p,
             "limit": margin,
             "smallest_margin": least,
+            "note": note,
         }
-        return fields, sentence
+        words = {
+            "passed": f"{system} loses less than {margin:g} against {baseline}",
+            "failed": f"{system} is not shown to lose less than {margin:g} against {baseline}",
+            "undecided": f"a loss of {margin:g} or more is not ruled out for {system}",
+        }
+        return fields, words[outcome]
 
     def _non_inferiority(self, scores: MeasureScores) -> NonInferiority:
         """Return the test that a system loses less than the margin."""
@@ -769,7 +749,7 @@ def assert_no_regression(  # noqa: PLR0913 - one keyword a setting
     if check.passed:
         return
     warnings = [f"Warning: {warning}" for warning in check.warnings]
-    message = "\n".join([*warnings, check.reason, *lost_most_lines(check)])
+    message = "\n".join([*warnings, full_reason(check), *lost_most_lines(check)])
     if check.outcome == "undecided":
         raise InputError(message)
     raise AssertionError(message)

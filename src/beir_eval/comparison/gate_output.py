@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.verdict_sentences import p_text
+from beir_eval.comparison.headlines import join_names
+from beir_eval.comparison.overview import (
+    DIFFERENCE,
+    columns_of_means,
+    narrow_tables,
+    one_digit,
+)
+from beir_eval.comparison.tables import in_shown_order
+from beir_eval.comparison.verdict_sentences import (
+    interval_text,
+    p_text,
+    signed_range_text,
+    signed_text,
+)
 from beir_eval.display.document import Document, Sentence
-from beir_eval.display.tables import printable_text
+from beir_eval.display.tables import Cell, printable_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from beir_eval.comparison.records import Difference, GateCheck, Outcome
+    from beir_eval.comparison.overview import Columns
+    from beir_eval.comparison.records import GateCheck, Outcome
+    from beir_eval.comparison.result import Comparison
+    from beir_eval.display.tables import Table
+
+#: The verdict whose colour an outcome has.
+_COLOURS = {"passed": "better", "failed": "worse", "undecided": "undecided"}
+#: How many queries on which a system loses most are named.
+_MOST_QUERIES = 3
 
 
 def gate_outcome(checks: Iterable[GateCheck]) -> Outcome:
@@ -29,37 +50,126 @@ def lost_most_lines(check: GateCheck) -> list[str]:
     return ["The queries that lost most:", *(f"  {query}" for query in check.lost_most)]
 
 
-def gate_reason(check: GateCheck, differences: Iterable[Difference]) -> str:
-    """Return the reason of a check, and why the verdict on the same pair is another one.
-
-    Args:
-        check: the check.
-        differences: the differences of the comparison.
-    """
-    if check.outcome != "failed" or check.rule != "not worse":
-        return check.reason
-    for pair in differences:
-        if (pair.measure, pair.system, pair.verdict) == (check.measure, check.system, "undecided"):
-            sides = "two-sided" if pair.p == pair.p_corrected else "two-sided and corrected"
-            p = p_text(pair.p_corrected)
-            return f"{check.reason}. The verdict is undecided because its test is {sides} (p {p})"
-    return check.reason
-
-
-def gate_document(checks: Sequence[GateCheck], differences: Sequence[Difference] = ()) -> Document:
-    """Return what a gate shows: its outcome, and the reason of every check; no warnings.
+def gate_document(checks: Sequence[GateCheck], comparison: Comparison | None = None) -> Document:
+    """Return what a gate shows: its outcomes, its tests, and what they could miss; no warnings.
 
     Args:
         checks: the checks.
-        differences: the differences of the comparison, whose verdicts can be others.
+        comparison: the comparison; None for floors of one system.
     """
-    sentences = []
-    for check in checks:
-        queries = "; ".join(check.lost_most)
-        lost = f". The queries that lost most: {queries}" if queries else ""
-        reason = f"{gate_reason(check, differences)}{lost}"
-        sentences.append(Sentence(f"{check.outcome}: {reason}"))
-    return Document(heading=f"Gate {gate_outcome(checks)}", sentences=sentences)
+    sentences = [
+        Sentence(f"gate {check.outcome}: {check.reason}", _COLOURS[check.outcome])
+        for check in checks
+    ]
+    tested = [check for check in checks if check.against is not None and check.value is not None]
+    tables: list[Table] = []
+    lost: list[str] = []
+    if comparison is not None:
+        tables = narrow_tables(
+            [
+                _columns(comparison, [check for check in tested if check.measure == measure])
+                for measure in dict.fromkeys(check.measure for check in tested)
+            ]
+        )
+        several = len(tables) > 1
+        lost = [
+            _lost_text(comparison, check, f" ({check.measure})" if several else "")
+            for check in tested
+            if check.outcome == "failed"
+        ]
+    return Document(
+        heading=f"Gate {gate_outcome(checks)}",
+        sentences=sentences,
+        tables=tables,
+        notes=[*filter(None, lost), *_notes(tested)],
+    )
+
+
+def full_reason(check: GateCheck) -> str:
+    """Return the reason of a check with the numbers that it rests on, and what it could miss."""
+    text = check.reason
+    if check.against is not None and check.value is not None and check.p is not None:
+        interval = ""
+        if check.num_differing:
+            ends = interval_text(check.low, check.high)
+            interval = f" ({check.confidence:.0%} interval: {ends})"
+        p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
+        text = f"{text}: {signed_text(check.value)}{interval}, {p}"
+    return f"{text}. {check.note[0].upper()}{check.note[1:]}" if check.note else text
+
+
+def missed_text(loss: float) -> str:
+    """Return which loss a gate finds, for one that 80% of the gates would fail."""
+    return (
+        f"a true loss of about {one_digit(loss)} fails this gate 80% of the time; a "
+        "smaller one less often. --non-inferior passes only what is shown to lose less than "
+        "--margin"
+    )
+
+
+def _columns(comparison: Comparison, checks: Sequence[GateCheck]) -> Columns:
+    """Return a row for each system, with the test of its check of one measure."""
+    of_system = {check.system: check for check in checks}
+    first = checks[0]
+    columns = columns_of_means(comparison, first.measure)
+    percent, side = f"{first.confidence:.0%}", "interval"
+    if first.rule == "non-inferior":
+        percent, side = f"{first.confidence:.0%}", "bound"
+    cells: list[tuple[str | Cell, ...]] = []
+    for system in in_shown_order(comparison, first.measure):
+        check = of_system.get(system)
+        if check is None or check.value is None or check.p is None:
+            cells.append(("", "", "", "baseline" if system == first.against else ""))
+            continue
+        interval = signed_range_text(check.low, check.high) if check.num_differing else ""
+        outcome = Cell(check.outcome, verdict=_COLOURS[check.outcome])
+        cells.append((signed_text(check.value), interval, p_text(check.p), outcome))
+    headings = (DIFFERENCE, f"{percent} {side}", "p (worse)", "gate")
+    if first.rule == "non-inferior":
+        headings = (DIFFERENCE, f"{percent} {side}", "p (loss)", "gate")
+    return columns | dict(zip(headings, zip(*cells, strict=True), strict=True))
+
+
+def _lost_text(comparison: Comparison, check: GateCheck, measure: str) -> str:
+    """Return on which queries a system loses most; "" if it loses on none."""
+    worst = comparison.regressions(
+        check.measure, _MOST_QUERIES, system=check.system, against=check.against
+    )
+    queries = join_names([f"{query.query_id} ({query.difference:+.2f})" for query in worst])
+    return f"{check.system} loses most on {queries}{measure}." if worst else ""
+
+
+def two_sided_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield why the verdict on a pair is undecided though the gate fails it."""
+    failed = {
+        (check.measure, check.system)
+        for check in comparison.gate
+        if check.outcome == "failed" and check.rule == "not worse"
+    }
+    for pair in comparison.differences:
+        if pair.verdict == "undecided" and (pair.measure, pair.system) in failed:
+            sides = "two-sided" if pair.p == pair.p_corrected else "two-sided and corrected"
+            yield (
+                f"The verdict on {pair.system} ({pair.measure}) is undecided because its test is "
+                f"{sides} (p {p_text(pair.p_corrected)})."
+            )
+
+
+def _notes(checks: Sequence[GateCheck]) -> Iterator[str]:
+    """Yield what the checks could miss, the largest loss of all that is known."""
+    losses = [
+        check.detectable
+        for check in checks
+        if check.note and check.rule == "not worse" and check.detectable is not None
+    ]
+    notes = [missed_text(max(losses))] if losses else []
+    several = len(checks) > 1
+    notes += [
+        f"{check.system}: {check.note}" if several else check.note
+        for check in checks
+        if check.note and check.note != missed_text(check.detectable or 1.0)
+    ]
+    return (f"{note[0].upper()}{note[1:]}." for note in notes)
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:
@@ -91,10 +201,10 @@ def to_junit(checks: Iterable[GateCheck]) -> str:
         )
         output = [f"warning: {warning}" for warning in check.warnings]
         if check.passed:
-            output.append(check.reason)
+            output.append(full_reason(check))
         else:
             tag = "failure" if check.outcome == "failed" else "error"
-            problem = ET.SubElement(case, tag, message=printable_text(check.reason))
+            problem = ET.SubElement(case, tag, message=printable_text(full_reason(check)))
             problem.text = "\n".join(map(printable_text, lost_most_lines(check))) or None
         if output:
             ET.SubElement(case, "system-out").text = "\n".join(map(printable_text, output))

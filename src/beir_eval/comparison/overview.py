@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.result import Comparison
 
 #: Headings of columns, and the number of characters that a table may have.
-_DIFFERENCE, _JUDGED, _MOST_COLUMNS = "difference", "judged", 80
+DIFFERENCE, _JUDGED, _MOST_COLUMNS = "difference", "judged", 80
 #: What stands in a column for no system.
 _NONE = "\u2013"
 #: How many sentences follow the tables, and how many of those that change no meaning.
@@ -86,25 +86,48 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
     )
 
 
+def of_measures(comparison: Comparison, measures: Sequence[str]) -> Comparison:
+    """Return a comparison of some of its measures, for a screen."""
+    common = comparison.on_common_queries
+    differences, common_differences = (
+        tuple(pair for pair in pairs if pair.measure in measures)
+        for pairs in (comparison.differences, () if common is None else common.differences)
+    )
+    if common is not None:
+        common = common.model_copy(update={"differences": common_differences})
+    update = {"measures": tuple(measures), "differences": differences, "on_common_queries": common}
+    return comparison.model_copy(update=update)
+
+
 def _verdicts(comparison: Comparison) -> list[Sentence]:
     """Return the verdicts; over the queries that all systems have too, if these are others."""
-    sentences = headlines(comparison, f", {sample_text(comparison)}")
-    common = comparison.on_common_queries
+    where, common = f", {sample_text(comparison)}", comparison.on_common_queries
     if common is None:
-        return sentences
+        return headlines(comparison, where)
     missing = len(comparison.query_ids) - common.num_queries
     which = f"{missing:,} {'query' if missing == 1 else 'queries'} missing"
-    verdicts, over_common = (
-        [pair.verdict for pair in differences]
+    over_all, over_common = (
+        {(pair.measure, pair.system, pair.against): pair.verdict for pair in differences}
         for differences in (comparison.differences, common.differences)
     )
-    if over_common in (verdicts, []):
-        unchanged = [Sentence(f"{text}, with {which}", verdict) for text, verdict in sentences]
-        return unchanged if over_common else [*unchanged, *common_headlines(comparison)]
-    depends = [
-        Sentence(f"{sentence.text}; this depends on {which}", "undecided") for sentence in sentences
+    changed = {pair[0] for pair in over_common if over_common[pair] != over_all[pair]}
+    depends, same = (
+        of_measures(comparison, [name for name in comparison.measures if (name in changed) == flag])
+        for flag in (True, False)
+    )
+    sentences = [
+        Sentence(f"{text}, with {which}", verdict) for text, verdict in headlines(same, where)
     ]
-    return [*depends, *common_headlines(comparison)]
+    depending = [
+        Sentence(f"{text}; this depends on {which}", "undecided")
+        for text, _ in headlines(depends, where)
+    ]
+    in_order = [*sentences, *depending]
+    if comparison.measures[0] in changed:
+        in_order = [*depending, *sentences]
+    if not over_common:  # too few queries
+        return [*in_order, *common_headlines(comparison)]
+    return [*in_order, *(common_headlines(depends) if changed else [])]
 
 
 def _is_ranked(comparison: Comparison) -> bool:
@@ -114,13 +137,13 @@ def _is_ranked(comparison: Comparison) -> bool:
 
 def _main_tables(comparison: Comparison) -> list[Table]:
     if not _is_ranked(comparison):
-        return _narrow_tables(
+        return narrow_tables(
             [_systems_columns(comparison, measure) for measure in comparison.measures],
             _evidence_headings(comparison)[2],
         )
     if len(comparison.measures) > 1:
         return [to_table(comparison)]
-    return _narrow_tables([_ranked_columns(comparison)])
+    return narrow_tables([_ranked_columns(comparison)])
 
 
 def _details(comparison: Comparison, shown: Collection[str]) -> Iterator[Document]:
@@ -225,7 +248,7 @@ def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
     percent = percent_text(1 - comparison.settings.alpha)
     if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
         percent = f"≥{percent}"
-    return (_DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
+    return (DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
 
 
 def _is_of_test(comparison: Comparison) -> bool:
@@ -248,10 +271,10 @@ def _label_of_measure(comparison: Comparison, measure: str) -> str:
 
 
 #: {heading: the cells of a column}.
-_Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
+Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
 
 
-def _systems_columns(comparison: Comparison, measure: str) -> _Columns:
+def _systems_columns(comparison: Comparison, measure: str) -> Columns:
     """Return a row for each system, against the same other system."""
     pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
     evidence = [
@@ -259,17 +282,17 @@ def _systems_columns(comparison: Comparison, measure: str) -> _Columns:
         for system in in_shown_order(comparison, measure)
     ]
     headings = _evidence_headings(comparison)
-    columns = _columns_of_means(comparison, measure)
+    columns = columns_of_means(comparison, measure)
     columns |= zip(headings, zip(*evidence, strict=True), strict=True)
     if {pair.verdict for pair in pairs.values()} == {"identical"}:
         columns = {name: columns[name] for name in columns if name not in headings[1:3]}
     return columns
 
 
-def _columns_of_means(comparison: Comparison, measure: str) -> _Columns:
+def columns_of_means(comparison: Comparison, measure: str) -> Columns:
     """Return the names, means and judged shares of systems, and in what they differ."""
     systems = in_shown_order(comparison, measure)
-    columns: _Columns = {
+    columns: Columns = {
         _label_of_measure(comparison, measure): systems,
         "mean": [score_text(comparison.mean(measure, system).mean) for system in systems],
     }
@@ -296,7 +319,7 @@ def _columns_of_means(comparison: Comparison, measure: str) -> _Columns:
     return columns
 
 
-def _narrow_tables(tables: Sequence[_Columns], p: str = "") -> list[Table]:
+def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
     """Return tables that fit a terminal, if they can.
 
     If one is too wide, all have a shorter heading of the difference, then no p, then no judged
@@ -306,23 +329,23 @@ def _narrow_tables(tables: Sequence[_Columns], p: str = "") -> list[Table]:
         tables: the columns of each, the names of the systems first.
         p: the heading of p.
     """
-    for left_out in ((), (_DIFFERENCE,), (_DIFFERENCE, p), (_DIFFERENCE, p, _JUDGED)):
+    for left_out in ((), (DIFFERENCE,), (DIFFERENCE, p), (DIFFERENCE, p, _JUDGED)):
         shown = []
         for columns in tables:
-            kept = [name for name in columns if name not in left_out or name == _DIFFERENCE]
+            kept = [name for name in columns if name not in left_out or name == DIFFERENCE]
             cells = zip(*(columns[name] for name in kept), strict=True)
             header = tuple("diff." if name in left_out else name for name in kept)
             shown.append(Table(header, list(cells)))
         lines = [line for table in shown for line in table.text().splitlines()]
-        if max(map(len, lines)) <= _MOST_COLUMNS:
+        if max(map(len, lines), default=0) <= _MOST_COLUMNS:
             break
     return shown
 
 
-def _ranked_columns(comparison: Comparison) -> _Columns:
+def _ranked_columns(comparison: Comparison) -> Columns:
     """Return a row for each system, and which others it is worse and better than."""
     [measure] = comparison.measures
-    label, *further = (columns := _columns_of_means(comparison, measure))
+    label, *further = (columns := columns_of_means(comparison, measure))
     systems = columns[label]
     ranks = {"rank": [str(rank) for rank in range(1, len(systems) + 1)]}
     columns = {label: systems, **ranks, **{name: columns[name] for name in further}}
@@ -423,7 +446,7 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
         repeats = "" if pair.repeat_variance is None else " and these repeats"
         yield (
             f"{of_measure}{queries:,} {unit}{repeats} usually show a difference of about "
-            f"{_one_digit(pair.detectable)}; {need}"
+            f"{one_digit(pair.detectable)}; {need}"
         )
         return
     for measure in comparison.measures:
@@ -433,14 +456,15 @@ def _power_sentences(comparison: Comparison) -> Iterator[str]:
             if pair.measure == measure and pair.detectable is not None
         ]
         if known:
-            size = _one_digit(statistics.median(known))
+            size = one_digit(statistics.median(known))
             if len(comparison.measures) == 1:
                 yield f"A difference of about {size} usually shows"
             else:
                 yield f"Undecided on {measure}: a difference of about {size} usually shows there"
 
 
-def _one_digit(size: float) -> str:
+def one_digit(size: float) -> str:
+    """Return a number with one digit that is not 0."""
     return f"{float(f'{size:.1g}'):g}"
 
 

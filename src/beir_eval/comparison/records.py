@@ -497,7 +497,8 @@ class GateCheck(BaseModel):
         rule: "not worse" (fails if shown to be worse than the baseline), "non-inferior" (passes
             only if shown to lose less than the margin) or "floor" (fails below a score).
         outcome: "passed", "failed" or "undecided": the scores do not allow a decision.
-        reason: the reason, as a sentence or two.
+        reason: the outcome in words, with the measure and the queries; of a check that was not
+            tested, and of a floor, a sentence or two.
         value: the difference of the means, system − against; for a floor, the mean of the system.
         low, high: the interval of ``value``; −infinity and infinity where it is unbounded or not
             known. By rule: the two-sided interval of the test at confidence 1 − 2·alpha, which
@@ -518,6 +519,7 @@ class GateCheck(BaseModel):
             deviation of the differences.
         smallest_margin: the smallest margin with which a system that has the scores of the
             baseline on all queries would pass; "non-inferior" on measures with bounds only.
+        note: what the check could miss, or why it is not decided, as a clause; mostly empty.
         higher_is_better: whether a higher score is better.
         lost_most: up to five queries on which the system lost most against the baseline, worst
             first, each with the two scores; only of a check that failed.
@@ -545,6 +547,7 @@ class GateCheck(BaseModel):
     detectable_low: float | None = None
     detectable_high: float | None = None
     smallest_margin: float | None = None
+    note: str = ""
     higher_is_better: bool = True
     lost_most: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ from beir_eval.comparison.coverage import (
     with_warning_column,
 )
 from beir_eval.comparison.differences import pairs_to_compare
-from beir_eval.comparison.gate_output import gate_document
+from beir_eval.comparison.gate_output import gate_document, two_sided_notes
 from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.likeness import Likeness, likeness_notes
 from beir_eval.comparison.overview import document_of
@@ -465,7 +465,9 @@ class Comparison(Shown, Saved):
         """Return warnings, the gate, verdicts, tables, sentences and all evidence as Markdown."""
         gate = ""
         if self.gate:
-            gate = f"{gate_document(self.gate, self.differences).titled_markdown()}\n"
+            of_gate = gate_document(self.gate, self)
+            notes = [*of_gate.notes, *two_sided_notes(self)]
+            gate = f"{replace(of_gate, notes=notes).titled_markdown()}\n"
         content = replace(self.document(), warnings=()).markdown()
         return f"{warnings_markdown(self.warnings())}{gate}{content}"
 

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from beir_eval.comparison.charts import forest_of_slices
 from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.display import charts
-from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, without_repeated_columns
 from beir_eval.report.dataset_views import excerpt
-from beir_eval.report.narrative import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.comparison.stages.result import StagedResult
-    from beir_eval.display.document import Document
+    from beir_eval.display.document import Document, Sentence
     from beir_eval.display.figure import Figure
     from beir_eval.report.dataset_views import Texts
 
@@ -169,18 +167,17 @@ def _without_constants(table: Table, caption: str) -> tuple[Table, str]:
     return shown, f"{caption}: {values} in every row" if values else caption
 
 
-def across_evidence(across: AcrossDatasets) -> Evidence:
-    """Return the verdict on every average as a sentence, and what the verdicts leave out."""
-    sentences = [
-        Sentence(text, verdict) for text, verdict in across.verdict_sentences()[:_MOST_SENTENCES]
+def across_sentences(across: AcrossDatasets) -> list[str]:
+    """Return the verdicts on a few averages as sentences, and what the verdicts leave out."""
+    verdicts = across.verdict_sentences()
+    shown = verdicts if len(verdicts) <= MOST_NAMED else []
+    return [
+        *(text for text, _ in shown),
+        *(
+            f"{name} is not part of these averages: no result of {', '.join(systems)}"
+            for name, systems in across.left_out.items()
+        ),
     ]
-    cautions = [
-        f"{name} is not part of these averages: no result of {', '.join(systems)}"
-        for name, systems in across.left_out.items()
-    ]
-    if len(sentences) > MOST_NAMED:
-        return Evidence([], cautions, sentences, [])
-    return Evidence(sentences, cautions, [], [])
 
 
 def captioned(figures: dict[str, Figure]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The sentences of the report: headline, evidence, gate, documents to judge, provenance."""
+"""What the report says of the gate, the documents to judge, and the provenance."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval._version import __version__
-from beir_eval.comparison.gate_output import gate_outcome
-from beir_eval.comparison.headlines import MOST_NAMED, headline
-from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.comparison.gate_output import full_reason, gate_outcome
 from beir_eval.core.saved import stated_settings
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import Table, score_text
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_TO_JUDGE = 10
-#: How many cautions are not folded.
-_MOST_CAUTIONS = 2
 #: The verdict whose colour an outcome of the gate has.
 _GATE_VERDICTS = {"passed": "equivalent", "failed": "worse", "undecided": "undecided"}
 #: Explanations of words in the tables.
@@ -35,79 +31,7 @@ DIFFERENCE_NOTES = (
 )
 
 
-# The verdict
-
-
-def headline_of_report(comparison: Comparison) -> Sentence:
-    """Return the verdicts on the first measure in one sentence.
-
-    It has the colour of "undecided" if verdicts are other over the queries that all systems have.
-    """
-    sentence, on_common = headline(comparison), comparison.on_common_queries
-    if on_common is None:
-        return sentence
-    over_all, over_common = (
-        [pair.verdict for pair in differences if pair.measure == comparison.measures[0]]
-        for differences in (comparison.differences, on_common.differences)
-    )
-    verdict = sentence.verdict if over_all == over_common else "undecided"
-    return Sentence(sentence.text, verdict)
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """The sentences behind the headline.
-
-    Attributes:
-        first: the verdicts on the first measure, shown; empty if there are too many of them.
-        first_cautions: the first cautions, shown.
-        rest: the other verdicts, folded.
-        rest_cautions: the other cautions, folded.
-    """
-
-    first: list[Sentence]
-    first_cautions: list[str]
-    rest: list[Sentence]
-    rest_cautions: list[str]
-
-
-def evidence(comparison: Comparison, cautions: list[str]) -> Evidence:
-    """Return every verdict as a sentence, and the cautions."""
-    margin, first_measure = comparison.settings.margin, comparison.measures[0]
-    verdicts = [
-        (
-            difference.measure,
-            Sentence(difference_sentence(difference, margin), difference.verdict),
-        )
-        for difference in comparison.differences
-    ]
-    first = [verdict for measure, verdict in verdicts if measure == first_measure]
-    if len(first) > MOST_NAMED:
-        return Evidence([], [], [verdict for _, verdict in verdicts], cautions)
-    rest = [verdict for measure, verdict in verdicts if measure != first_measure]
-    return Evidence(first, cautions[:_MOST_CAUTIONS], rest, cautions[_MOST_CAUTIONS:])
-
-
-def interval_notes(comparison: Comparison) -> list[str]:
-    """Return why an interval excludes 0 although the verdict is "undecided", if one does."""
-    beside = [
-        difference
-        for difference in comparison.differences
-        if difference.verdict == "undecided" and not difference.low <= 0 <= difference.high
-    ]
-    if not beside:
-        return []
-    names = ", ".join(
-        f"{difference.system} − {difference.against} on {difference.measure}"
-        for difference in beside[:MOST_NAMED]
-    )
-    more = f" and {len(beside) - MOST_NAMED} more" if beside[MOST_NAMED:] else ""
-    sentence = (
-        f"{names}{more}: the interval excludes 0, but the verdict is undecided. The verdict "
-        "follows the corrected p of the test; this interval is of another method, or not corrected "
-        "in the same way"
-    )
-    return [sentence]
+# The gate
 
 
 @dataclass(frozen=True)
@@ -126,7 +50,7 @@ def gate(checks: Sequence[GateCheck]) -> GateSummary | None:
     return GateSummary(
         Sentence(f"Gate {outcome}", _GATE_VERDICTS[outcome]),
         [
-            Sentence(f"{check.outcome}: {check.reason}", _GATE_VERDICTS[check.outcome])
+            Sentence(f"{check.outcome}: {full_reason(check)}", _GATE_VERDICTS[check.outcome])
             for check in checks
         ],
     )

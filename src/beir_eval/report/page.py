@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from beir_eval.display.tables import Table
     from beir_eval.report.further_sections import Section
     from beir_eval.report.means_table import Means
-    from beir_eval.report.narrative import Evidence, GateSummary
+    from beir_eval.report.narrative import GateSummary
 
 _ASSETS, _VENDOR = "assets", "vendor"
 _SCRIPTS = ("common.js", "figures.js", "means.js", "rankings.js", "explorer.js")
@@ -40,9 +40,8 @@ class Page:
     Attributes:
         title: the heading.
         warnings: what a reader must know before any number.
-        headline: the verdict on the first measure.
-        common_headline: the verdict over the queries that all systems have.
-        evidence: the sentences of the verdict box.
+        answers: the verdicts on all measures.
+        sentences: what stands below them.
         gate: the checks of a gate.
         across: the section of averages over data sets.
         stages: the section of the stages of a pipeline.
@@ -65,9 +64,8 @@ class Page:
     provenance: Sequence[tuple[str, str]]
     title: str = ""
     warnings: Sequence[str] = ()
-    headline: Sentence | None = None
-    common_headline: Sentence | None = None
-    evidence: Evidence | None = None
+    answers: Sequence[Sentence] = ()
+    sentences: Sequence[str] = ()
     gate: GateSummary | None = None
     across: Section | None = None
     stages: Section | None = None

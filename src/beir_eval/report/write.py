@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
-from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.charts import (
     forest_figure,
     forest_of_measures,
     measures_on_one_axis,
 )
-from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.judged import judged_table
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
@@ -35,8 +33,8 @@ from beir_eval.report.dataset_views import (
     views_of_benchmark,
 )
 from beir_eval.report.further_sections import (
-    across_evidence,
     across_section,
+    across_sentences,
     captioned,
     curve_section,
     slices_section,
@@ -154,8 +152,9 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         page, views = _page_of_benchmark(what, shown_measure, datasets or {}, baseline)
         names = list(what.results)
     elif isinstance(what, Comparison):
-        page = _page_of_comparison(what)
-        views = [(view_of_comparison(what), Texts({} if queries is None else queries, corpus))]
+        texts = Texts({} if queries is None else queries, corpus)
+        page = _page_of_comparison(what, texts.queries)
+        views = [(view_of_comparison(what), texts)]
         names, baseline = list(what.systems), what.baseline
     else:
         results = _list_results(what.result if isinstance(what, StagedResult) else what)
@@ -173,7 +172,7 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         page.add("curve", curve_section(curve))
     if across is not None:
         _check_across(across, what)
-        page.headline, page.evidence = across.headline(), across_evidence(across)
+        page.answers, page.sentences = [across.headline()], across_sentences(across)
         page.add("across", across_section(across))
     write_atomically(target, _html_of(page, views, top).encode(errors="replace"))
 
@@ -249,27 +248,28 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 # Pages
 
 
-def _page_of_comparison(comparison: Comparison) -> Page:
+def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> Page:
     results = [result for repeats in comparison.results.values() for result in repeats]
-    cautions, warnings = cautions_on(comparison), comparison.warnings()
+    document, warnings = comparison.document(queries), comparison.warnings()
     notices: list[str] = []
     limited = _limit_differences(comparison, notices)
     figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
     forests = captioned(figures)
     return Page(
         warnings=warnings,
-        headline=narrative.headline_of_report(comparison),
-        # Like the headline it is about the first measure, perhaps with others of the same verdicts.
-        common_headline=next(iter(common_headlines(comparison)), None),
-        evidence=narrative.evidence(limited, cautions),
+        answers=document.sentences,
+        sentences=document.notes,
         gate=narrative.gate(comparison.gate),
         means=means_table.means_of_comparison(comparison, results),
         differences=differences_table(limited),
         difference_figures=forests[:_MOST_FIGURES],
         folded_figures=forests[_MOST_FIGURES:],
         comparison_notes=[
-            *(note for note in comparison.notes()[len(warnings) :] if note not in cautions),
-            *narrative.interval_notes(limited),
+            *(
+                note
+                for note in comparison.notes()[len(warnings) :]
+                if f"{note}." not in document.notes
+            ),
             *narrative.DIFFERENCE_NOTES,
         ],
         counted=_counted_notes(comparison, results),

@@ -222,6 +222,9 @@ class Aligner:
                 exact.append(Location(first - lead, first - lead + len(text)))
             else:
                 others.append(Location(first, int(form.index[at + len(needle) - 1]) + 1))
+        # Of a text that stands at many places, as a row of dots does, only a few were looked at.
+        if not exact and len(others) >= _MOST_PLACES and (at := self.text.find(text)) >= 0:
+            exact.append(Location(at, at + len(text)))
         if exact or others:
             return Match("exact" if exact else "white_space", (*exact, *others))
         letters, form = letters_of(text), self._form("letters")
