@@ -95,9 +95,10 @@ def test_the_forums_of_cqadupstack_count_as_one_data_set():
 def test_a_printed_comparison_has_verdicts_averages_and_which_chance_is_in_p(hierarchical, sample):
     comparison = compare_benchmark(results_of(random_scores()), hierarchical=hierarchical)
     text = str(comparison)
-    assert text.startswith(comparison.verdict_sentences()[0][0])
-    assert comparison.to_table().text() in text
-    assert f"p accounts for the sampling of {sample}, not for noise of training or repeats" in text
+    assert text.startswith(comparison.headline().text)
+    assert comparison.to_table().markdown() in comparison.to_markdown()
+    sentence = f"p accounts for the sampling of {sample}, not for noise of training or repeats"
+    assert any(note.startswith(sentence) for note in comparison.notes())
 
 
 def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
@@ -108,15 +109,30 @@ def test_a_verdict_on_a_fixed_list_of_data_sets_is_about_these_data_sets():
         )
         for hierarchical in (False, True)
     )
-    assert fixed.headline().text.startswith(f"Average {fixed.measure} on these 5 data sets: ")
-    for (sentence, verdict), (other, _) in zip(
-        fixed.verdict_sentences(), sampled.verdict_sentences(), strict=True
-    ):
-        assert f": {verdict} on these data sets, corrected p" in sentence
-        assert "these data sets" not in other
-    assert sampled.headline().text.startswith(f"Average {fixed.measure} over 5 data sets: ")
     single = compare_benchmark(results_of(random_scores(sizes={"d0": 9})), baseline="s0")
-    assert "these data sets" not in str(single.verdict_sentences())
+    assert "This holds for these data sets." in str(fixed)
+    assert "This is about other data sets like these." in str(sampled)
+    assert "these data sets" not in str(single)
+
+
+def test_the_screen_of_a_pair_has_a_row_for_each_data_set_and_says_on_how_many_it_is_shown():
+    scores = {name: np.array([[0.9] * 20, [0.5] * 20]) for name in ("one", "two", "three")}
+    scores["three"][0] = 0.5
+    comparison = compare_benchmark(results_of(scores), baseline="s1")
+    first, *_ = str(comparison).splitlines()
+    assert first == "nDCG@10, 3 data sets: s0 is better than s1 on average, and on 2 of 3"
+    rows = [line.split() for line in str(comparison).splitlines()]
+    assert ["one", "20", "0.5000", "0.9000", "+0.4000", "≤0.0001", "better"] in rows
+    assert ["three", "20", "0.5000", "0.5000", "0.0000", "1.0000", "undecided"] in rows
+    assert ["average", "0.5000", "0.7667", "+0.2667"] in [row[:4] for row in rows]
+    by_system = comparison.document(by_system=True).tables[0]
+    assert by_system.header == (
+        "nDCG@10", "one", "two", "three", "average", "diff.", "95% interval", "verdict",
+    )  # fmt: skip
+    assert [str(cell) for cell in by_system.rows[0]][:5] == [
+        "s0", "0.9000 ▲", "0.9000 ▲", "0.5000", "0.7667",
+    ]  # fmt: skip
+    assert str(by_system.rows[1][-1]) == "baseline"
 
 
 # Sign flips within the data sets

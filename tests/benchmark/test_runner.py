@@ -100,7 +100,10 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
         assert result.results["words"][name].counted.queries_empty == (dataset.qrels.query_ids[0],)
         assert result.score("file", name, "nDCG@10") == result.score("folder", name, "ndcg_cut_10")
         assert result.results["words"][name].settings.drop_identical_ids is drop
-    assert [row[0] for row in result.rows("MRR@10")] == ["one", "arguana"]
+    *rows, (name, averages) = result.rows("MRR@10")
+    assert [row[0] for row in rows] == ["one", "arguana"]
+    assert name == "average"
+    assert averages == [math.fsum(pair) / 2 for pair in zip(rows[0][1], rows[1][1], strict=True)]
     assert "BM25 (Anserini)" not in result.to_markdown("MRR@10")
     content = json.loads(result.to_json())["results"]["file"]["one"]
     assert content["nDCG@10"] == result.score("file", "one", "nDCG@10")

@@ -391,9 +391,9 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
     expected = compare_benchmark(by_system, baseline="plain")
     loaded = AcrossDatasets.load(tmp_path / "t.compare.json")
     assert loaded.differences == expected.differences
-    for sentence, _ in expected.verdict_sentences():
-        assert sentence in result.output
-        assert sentence in targets["md"].read_text()
+    first = "nDCG@10, 6 data sets: good is better than plain on average, and on all"
+    assert result.output.startswith(first)
+    assert first in targets["md"].read_text()
     assert (tmp_path / "t.compare.csv").read_text().startswith("system,against,difference")
     (benchmark[1] / "plain" / "one.trec").unlink()
     assert run("bench", *benchmark, "--compare", *out).exit_code == 2

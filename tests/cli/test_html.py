@@ -114,7 +114,7 @@ def test_bench_with_a_comparison_begins_its_report_with_the_verdict(tmp_path):
             *("--compare", "--baseline", "bm25-plain"),
         )
     )
-    heading = '<h2 id="verdict">Average nDCG@10 over 1 data set: bm25 is better than bm25-plain'
+    heading = '<h2 id="verdict">nDCG@10, 1 data set: bm25 is better than bm25-plain<'
     assert heading in html.read_text()
 
 

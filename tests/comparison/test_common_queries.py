@@ -103,8 +103,8 @@ def test_averages_over_data_sets_have_their_verdict_over_common_queries(tmp_path
     assert difference.difference == pytest.approx(-1 / 3)
     assert (difference.verdict, difference.significantly_worse) == ("worse", 0)
     over_all, over_common = across.headline().text.split(". ")
-    assert over_all.endswith("3 data sets: whole is better than partial")
-    assert over_common.endswith(f"{where}: whole is worse than partial")
+    assert over_all.endswith("3 data sets: whole is better than partial on average")
+    assert over_common.endswith(f"{where}: whole is worse than partial on average")
     assert across.headline().verdict == "undecided"
     assert where in across.to_markdown()
     across.save(tmp_path / "across.json")

@@ -27,6 +27,7 @@ from beir_eval import (
 from beir_eval.comparison.differences import possible_sizes, verdict_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.verdict_sentences import difference_sentence
+from beir_eval.display.tables import latex_text
 from beir_eval.errors import (
     InputError,
     MeasureError,
@@ -629,13 +630,14 @@ def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
         assert mirrored.reversed() == difference
 
 
-def test_letters_mark_the_systems_that_a_system_is_better_than():
+def test_ranks_mark_the_systems_that_a_system_is_better_than():
     comparison = compare_three()
     table = comparison.to_table()
-    assert table.rows[0][0] == "a better"  # the best mean first
-    letters = {row[0].partition(" ")[2]: row[0][0] for row in table.rows}
-    assert letters["base"] in table.rows[0][1].mark
-    assert f"$^{{{table.rows[0][1].mark}}}" in comparison.to_latex()
+    assert table.rows[0][0] == "1 better"  # the best mean first
+    ranks = {row[0].partition(" ")[2]: row[0][0] for row in table.rows}
+    mark = table.rows[0][1].mark
+    assert ranks["base"] in mark
+    assert f"$^{{{latex_text(mark)}}}" in comparison.to_latex()
 
 
 def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():

@@ -88,4 +88,4 @@ def test_a_share_is_not_known_if_a_repeat_did_not_count_at_that_cutoff():
     wide = narrow.model_copy(update={"counted": counted})
     for repeats in ([narrow, wide], [wide, narrow]):
         comparison = compare({"a": repeats, "b": [narrow, narrow]}, measures=["MRR@2", "nDCG@1"])
-        assert rows_of(comparison) == [("a a", "?", "100%"), ("b b", "50%", "100%")]
+        assert rows_of(comparison) == [("1 a", "?", "100%"), ("2 b", "50%", "100%")]

@@ -116,15 +116,14 @@ def printed_lines(monkeypatch, table, width):
     return [line.rstrip() for line in stream.getvalue().splitlines() if line.strip()]
 
 
-def test_a_narrow_terminal_wraps_labels_and_headings_but_no_number(monkeypatch):
+def test_a_label_that_is_too_long_is_printed_beside_its_numbers_and_none_is_broken(monkeypatch):
     wide = Table(("system", "a rather long heading", "MRR"), [("word " * 12, "0.1234", "0.5678")])
     assert len(printed_lines(monkeypatch, wide, 120)) == 3
     just_fits = Table(("system", "a", "b", "c"), [("label", "0.1234", "0.5678", "0.9012")])
-    assert len(printed_lines(monkeypatch, just_fits, 32)) == 3
+    assert len(printed_lines(monkeypatch, just_fits, 30)) == 3
     lines = printed_lines(monkeypatch, wide, 44)
-    assert len(lines) > 3
     assert all(len(line) <= 44 for line in lines)
-    assert any("0.1234" in line and "0.5678" in line for line in lines)
+    assert "a rather long heading 0.1234, MRR 0.5678" in " ".join(lines)
 
 
 def test_a_narrow_terminal_counts_the_columns_that_wide_letters_take(monkeypatch):
@@ -139,7 +138,7 @@ def test_markup_in_names_is_printed_as_text(monkeypatch):
     assert lines[-1].split() == ["[red]x", "1"]
 
 
-@pytest.mark.parametrize("width", [25, 31])
+@pytest.mark.parametrize("width", [22, 29])
 def test_columns_that_do_not_fit_are_printed_as_a_further_table(monkeypatch, width):
     rows = [("label", "0.1234", "0.5678", "0.9012")]
     lines = printed_lines(monkeypatch, Table(("system", "a", "b", "c"), rows), width)
@@ -152,7 +151,7 @@ def test_columns_that_do_not_fit_are_printed_as_a_further_table(monkeypatch, wid
     ]
 
 
-@pytest.mark.parametrize("width", [10, 15])
+@pytest.mark.parametrize("width", [10, 13])
 def test_if_numbers_do_not_fit_a_row_is_printed_as_pairs(monkeypatch, width):
     rows = [("label", "0.1234", "0.5678", "0.9012")]
     lines = printed_lines(monkeypatch, Table(("system", "a", "b", "c"), rows), width)

@@ -92,7 +92,7 @@ def test_a_run_that_is_worse_fails_with_the_reason_and_the_report(run_action, tm
     assert (tmp_path / "output").read_text() == "outcome=failed\n"
     text, frame = fenced((tmp_path / "beir-eval/comment.md").read_text())
     assert frame.startswith("<!-- beir-eval: Retrieval -->\n### Retrieval: failed\n")
-    assert "gate failed: bm25-plain vs main: -0.1778 nDCG@10" in text
+    assert "gate failed: bm25-plain is worse than main (nDCG@10, 30 queries)" in text
     assert "Recall@100" in text
     assert text.strip() in process.stdout
     assert "<html" in (tmp_path / "beir-eval/report.html").read_text()

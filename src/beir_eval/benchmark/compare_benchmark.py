@@ -8,6 +8,7 @@ choice of queries within each data set, or for the choice of data sets with ``hi
 from __future__ import annotations
 
 import math
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,6 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.comparison.alignment import check_baseline
 from beir_eval.comparison.coverage import warn_of_content
 from beir_eval.comparison.differences import pairs_to_compare
-from beir_eval.comparison.tables import letter_at
 from beir_eval.measures.names import name_among, registered
 from beir_eval.significance.stratified import (
     StratifiedBootstrap,
@@ -269,7 +269,7 @@ def _averages(  # noqa: PLR0913, PLR0917 - what an average and its rank depend o
                 rank_high=int(ranks.high[row]),
                 first=float(ranks.first[row]),
                 groups="".join(
-                    letter_at(index) for index, group in enumerate(groups) if row in group
+                    _letter_at(index) for index, group in enumerate(groups) if row in group
                 ),
             )
         )
@@ -313,3 +313,12 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
             )
         )
     return differences
+
+
+def _letter_at(index: int) -> str:
+    """Return the letter of a group; a number in brackets after z.
+
+    >>> _letter_at(0), _letter_at(25), _letter_at(26)
+    ('a', 'z', '[27]')
+    """
+    return ascii_lowercase[index] if index < len(ascii_lowercase) else f"[{index + 1}]"

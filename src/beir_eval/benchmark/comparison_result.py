@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
@@ -20,9 +19,8 @@ from beir_eval.comparison.records import (
     LowEnd,
     reversed_fields,
 )
-from beir_eval.comparison.tables import marked_cell, mean_cell
+from beir_eval.comparison.tables import mean_cell
 from beir_eval.comparison.verdict_sentences import (
-    interval_text,
     mean_interval_text,
     measure_text,
     p_text,
@@ -30,13 +28,12 @@ from beir_eval.comparison.verdict_sentences import (
     signed_range_text,
     signed_text,
     source_notes,
-    verdict_sentence,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import Cell, Table, latex_table, record_rows, score_text
-from beir_eval.errors import check_flag
+from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
@@ -314,11 +311,10 @@ class AcrossDatasets(Shown, Saved):
     # Export
 
     def to_table(self) -> Table:
-        """Return a table of the systems: average, interval, rank, and groups or difference."""
-        last = "groups" if self.baseline is None else f"against {self.baseline}"
-        heading = f"average {self.measure}"
-        header = ("system", heading, "interval", "rank", "ranks", "first", last)
-        return Table(header, [self._average_row(average) for average in self.averages])
+        """Return a table of the systems: average, interval, rank, and of all pairs groups."""
+        header = ("system", f"average {self.measure}", "interval", "rank", "ranks", "first")
+        groups = ("groups",) if self.baseline is None else ()
+        return Table((*header, *groups), [self._average_row(average) for average in self.averages])
 
     def _average_row(self, average: SystemAverage) -> tuple[str | Cell, ...]:
         """Return the row of one system in ``to_table``."""
@@ -329,52 +325,87 @@ class AcrossDatasets(Shown, Saved):
             str(average.rank),
             f"{average.rank_low} … {average.rank_high}",
             f"{average.first:.0%}",
-            average.groups if self.baseline is None else self._against_baseline(average.system),
+            *([average.groups] if self.baseline is None else []),
         )
 
-    def _against_baseline(self, system: str) -> str | Cell:
-        """Return the difference of a system to the baseline, marked with its verdict."""
-        if system == self.baseline:
-            return "baseline"
-        difference = self.difference(system)
-        return marked_cell(signed_text(difference.difference), difference.verdict)
+    def document(self, *, by_system: bool = False) -> Document:
+        """Return the verdict, the means and differences, what it holds for; as details the rest.
 
-    def document(self) -> Document:
-        """Return the verdicts, the averages, differences, means by data set and notes."""
+        Args:
+            by_system: whether systems are rows if two are compared, as they are if there are more.
+        """
         left_out = [
-            Sentence(f"{name} is not part of these averages: no result of {', '.join(systems)}")
+            f"{name} is not part of these averages: no result of {', '.join(systems)}."
             for name, systems in self.left_out.items()
         ]
         return Document(
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
-            sentences=[*starmap(Sentence, self.verdict_sentences()), *left_out],
-            tables=[self.to_table()],
-            notes=list(self._notes()),
+            sentences=[self.headline()],
+            tables=[self._main_table(by_system=by_system)],
+            notes=[*left_out, *self._scope()],
             details=lambda: [
+                Document(heading="Averages", tables=[self.to_table()]),
                 Document(heading="Differences of the averages", tables=[self.differences_table()]),
-                Document(heading="Means by data set", tables=[self.datasets_table()]),
+                Document(heading="Method", notes=list(self._notes())),
             ],
         )
 
-    def verdict_sentences(self) -> list[tuple[str, str]]:
-        """Return (sentence, verdict) of the difference of each pair.
+    def notes(self) -> list[str]:
+        """Return the warnings, what the verdicts hold for, then methods and what was left out."""
+        return [*super().notes(), *self._notes()]
 
-        If a system misses queries, those over the queries that all systems have follow.
+    def _main_table(self, *, by_system: bool) -> Table:
+        """Return the differences of a pair by data set, or the means of systems by data set."""
+        if len(self.systems) == 2 and not by_system:  # noqa: PLR2004 - a pair
+            return self._pair_table()
+        return self._means_table() if self.baseline is None else self._systems_table()
+
+    def _pair_table(self) -> Table:
+        """Return a table of a pair: a row for each data set, and the average."""
+        [average] = self.differences
+        against, system = average.against, average.system
+        rows: list[tuple[str | Cell, ...]] = []
+        for dataset, pair in zip(self.datasets, self.by_dataset, strict=True):
+            means = (score_text(dataset.means[name]) for name in (against, system))
+            rows.append((dataset.name, f"{dataset.num_queries:,}", *means, *_evidence(pair)))
+        if len(rows) > 1:
+            means = (score_text(self.average(name).average) for name in (against, system))
+            rows.append(("average", "", *means, *_evidence(average)))
+        p = "corr. p" if len(self.by_dataset) > 1 else "p"
+        headings = (self.measure, "queries", against, system, "diff.", p, "verdict")
+        return Table(headings, rows)
+
+    def _systems_table(self) -> Table:
+        """Return means, systems × data sets, and the difference of each average to the baseline.
+
+        Marks behind means are of the single data sets.
         """
-        sentences: list[tuple[str, str]] = [
-            (self._verdict_line(difference), difference.verdict) for difference in self.differences
-        ]
-        common = self.on_common_queries
-        if common is None:
-            return sentences
-        where = common_queries_text(common.num_queries, self._num_queries)
-        if not common.differences:
-            return [*sentences, (f"average {self.measure}{where}: too few for a verdict", "")]
-        return sentences + [
-            (f"{self._verdict_line(difference)}{where}", difference.verdict)
-            for difference in common.differences
-        ]
+        means = self._means_table()
+        percent = percent_text(1 - self.settings.alpha)
+        rows: list[tuple[str | Cell, ...]] = []
+        for system, row in zip(self.systems, means.rows, strict=True):
+            if system == self.baseline:
+                evidence: tuple[str | Cell, ...] = ("", "", "baseline")
+            else:
+                pair = self.difference(system)
+                signed, _, verdict = _evidence(pair)
+                evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
+            rows.append((*row[:-1], score_text(self.average(system).average), *evidence))
+        return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
+
+    def _scope(self) -> Iterator[str]:
+        """Yield the interval of a pair, and which data sets the verdict is about."""
+        if len(self.systems) == 2 and (self.differences[0].low or self.differences[0].high):  # noqa: PLR2004 - a pair
+            [pair] = self.differences
+            percent = percent_text(1 - self.settings.alpha)
+            ends = signed_range_text(pair.low, pair.high)
+            yield f"The {percent} interval of the average difference: {ends}."
+        if self._has_fixed_datasets:
+            others = "For others like them: compare_benchmark(hierarchical=True)."
+            yield f"This holds for these data sets. {others}"
+        elif self.settings.hierarchical:
+            yield "This is about other data sets like these."
 
     def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
@@ -407,29 +438,6 @@ class AcrossDatasets(Shown, Saved):
         ]
         return Table(header, rows)
 
-    def _verdict_line(self, difference: AverageDifference) -> str:
-        """Return the verdict on a difference, with its p-value, as a sentence."""
-        num_pairs = len(self.differences)
-        corrected = "corrected " if num_pairs > 1 else ""
-        evidence = (
-            f"{corrected}p {p_text(difference.p_corrected)}; better on {difference.better} of "
-            f"{len(self.datasets)} data sets ({difference.significantly_better} significantly), "
-            f"worse on {difference.worse} ({difference.significantly_worse})"
-        )
-        interval = f"{percent_text(1 - self.settings.alpha)} interval"
-        interval += f" for {num_pairs} comparisons" if num_pairs > 1 else ""
-        ends = f"{interval}: {interval_text(difference.low, difference.high)}"
-        if not difference.low and not difference.high:
-            ends = "no interval: no data set differs"
-        where = " on these data sets" if self._has_fixed_datasets else ""
-        return verdict_sentence(
-            self._measure_label(),
-            difference,
-            evidence,
-            interval=ends,
-            verdict=f"{difference.verdict}{where}",
-        )
-
     @property
     def _has_fixed_datasets(self) -> bool:
         """Whether a verdict is about several data sets, and says nothing about others."""
@@ -438,36 +446,28 @@ class AcrossDatasets(Shown, Saved):
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
         count = len(self.datasets)
-        average = self._measure_label()
-        label = f"A{average[1:]} over {count} data {'sets' if count > 1 else 'set'}"
-        if self._has_fixed_datasets:
-            label = f"A{average[1:]} on these {count} data sets"
+        scale = scale_of(self.measure, self._custom_measures)
+        measure = measure_text(self.measure, higher_is_better=scale.higher_is_better)
+        label = f"{measure}, {number_of(count, 'data set')}"
+        on_average = " on average" if count > 1 else ""
         sentence = headline_of(label, self.differences, self.baseline, margin=None)
+        text = f"{sentence.text}{on_average}"
+        first = self.differences[0]
+        significant = first.significantly_better + first.significantly_worse
+        if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
+            same = first.significantly_better or first.significantly_worse
+            which = {count: "both" if count == 2 else "all"}.get(same, f"{same} of {count}")  # noqa: PLR2004 - both
+            if same == significant > 0:
+                text += f", and on {which}"
         common = self.on_common_queries
         if common is None:
-            return sentence
+            return Sentence(text, sentence.verdict)
         where = common_queries_text(common.num_queries, self._num_queries)
         if not common.differences:
-            text = f"{sentence.text}. {label}{where}: too few for a verdict"
-            return Sentence(text, "undecided")
+            return Sentence(f"{text}. {label}{where}: too few for a verdict", "undecided")
         over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
-        return Sentence(f"{sentence.text}. {over_common.text}", verdict)
-
-    def _measure_label(self) -> str:
-        """Return the average of the measure, and whether lower is better, in words."""
-        scale = scale_of(self.measure, self._custom_measures)
-        return measure_text(f"average {self.measure}", higher_is_better=scale.higher_is_better)
-
-    def datasets_table(self) -> Table:
-        """Return a table of means, data sets × systems, with marks of significance."""
-        *means, _ = self._means_table().transposed(self.measure).rows
-        rows = [
-            (name, str(dataset.num_queries), *cells)
-            for dataset, (name, *cells) in zip(self.datasets, means, strict=True)
-        ]
-        averages = [score_text(average.average) for average in self.averages]
-        return Table((self.measure, "queries", *self.systems), [*rows, ("average", "", *averages)])
+        return Sentence(f"{text}. {over_common.text}{on_average}", verdict)
 
     def plot(self, *, most: int | None = None) -> Figure:
         """Return a forest plot: the differences of the averages with their intervals.
@@ -559,11 +559,9 @@ class AcrossDatasets(Shown, Saved):
     def _notes(self) -> Iterator[str]:
         """Yield what ``notes`` returns after the warnings."""
         settings = self.settings
-        queries = self._num_queries
         yield (
-            f"{len(self.datasets)} data {'sets' if len(self.datasets) > 1 else 'set'}, "
-            f"{queries} queries; the average is the unweighted mean "
-            "of the data sets' means, queries are never pooled"
+            f"{number_of(len(self.datasets), 'data set')}, {self._num_queries} queries; the "
+            "average is the unweighted mean of the data sets' means, queries are never pooled"
         )
         num_pairs, alpha = len(self.differences), settings.alpha
         flipped, statement = "queries within each data set", "these data sets"
@@ -612,3 +610,9 @@ class AcrossDatasets(Shown, Saved):
     def __repr__(self) -> str:
         """Return the number of rows of the table, not the content."""
         return f"AcrossDatasets({len(self.to_table().rows)} rows)"
+
+
+def _evidence(pair: AverageDifference | DatasetDifference) -> tuple[str | Cell, ...]:
+    """Return a difference, its corrected p and the verdict as cells."""
+    p = p_text(pair.p_corrected)
+    return signed_text(pair.difference), p, Cell(pair.verdict, verdict=pair.verdict)

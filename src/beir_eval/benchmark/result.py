@@ -17,18 +17,27 @@ from beir_eval.datasets.catalogue import (
     parent_info,
 )
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
-from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table
+from beir_eval.display.tables import (
+    UNKNOWN,
+    Cell,
+    ScoreFormat,
+    Table,
+    first_that_fits,
+    latex_table,
+)
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.tables import score_cells
+from beir_eval.evaluation.notes import judged_depth, judged_share, share_text
+from beir_eval.evaluation.tables import best_text, score_cells
 from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
 from beir_eval.measures.names import name_in
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import Measure
 
 #: The heading of the column of published scores: flat BM25 of Anserini.
 BASELINE = "BM25 (Anserini)"
@@ -144,6 +153,13 @@ class BenchmarkResult(Shown):
                 ]
                 if not all(map(math.isnan, averages)):
                     rows.append((f"average of {size}", averages))
+        inside = {
+            official.get(f"{name}/{part}") for name in in_parts for part in DATASETS[name].parts
+        }
+        whole = [scores for name, scores in rows if name not in inside]
+        if len(whole) > 1 and not any(name in _AVERAGES for name, _ in rows):
+            averages = [math.fsum(scores) / len(whole) for scores in zip(*whole, strict=True)]
+            rows.append(("average", averages))
         return rows
 
     def to_table(
@@ -210,10 +226,6 @@ class BenchmarkResult(Shown):
                 cutoff is impossible.
         """
         columns = self.rows(measure)
-        if len(columns) > 1 and not any(name in _AVERAGES for name, _ in columns):
-            of_systems = zip(*(scores for _, scores in columns), strict=True)
-            averages = [math.fsum(scores) / len(columns) for scores in of_systems]
-            columns.append(("average", averages))
         scale = scale_of(str(parse(measure)), {})
         written = ScoreFormat(digits, percent)
         marks_best = len(self.results) > 1
@@ -287,23 +299,55 @@ class BenchmarkResult(Shown):
             every = (result for of_system in self.results.values() for result in of_system.values())
             names = next((result.measures for result in every), (str(_BASELINE_MEASURE),))
             measures = _BASELINE_MEASURE if str(_BASELINE_MEASURE) in names else names[0]
+        parsed = parse_all(measures)
         warnings = (
             sentence
             for system, by_dataset in self.results.items()
             for name, result in by_dataset.items()
-            for sentence in labelled_warnings(result, f"{system}, {name}", dataset=name)
+            for sentence in labelled_warnings(
+                result, f"{system}, {name}", measures=list(map(str, parsed)), dataset=name
+            )
         )
         return Document(
             warnings=list(dict.fromkeys(warnings)),
-            sentences=list(map(Sentence, self.failure_sentences())),
+            sentences=list(map(Sentence, [*self._answers(parsed), *self.failure_sentences()])),
             tables=[
                 self.systems_table(measure)
                 if by_system
-                else self.to_table(measure, baseline=baseline)
-                for measure in parse_all(measures)
+                else self._with_counts(self.to_table(measure, baseline=baseline), measure)
+                for measure in parsed
             ],
             notes=list(self._notes()),
         )
+
+    def _answers(self, measures: Sequence[Measure]) -> Iterator[str]:
+        """Yield which system has the best average of the first measure, or score."""
+        count, (_, scores) = len(self.infos), self.rows(measures[0])[-1]
+        average = "average " if count > 1 else ""
+        if len(scores) > 1 and not all(map(math.isnan, scores)):
+            best = best_text(
+                average, str(measures[0]), dict(zip(self.results, scores, strict=True))
+            )
+            yield f"{best} ({number_of(count, 'data set')}; --compare tests)"
+
+    def _with_counts(self, table: Table, measure: Measure) -> Table:
+        """Return a table of data sets with the queries and judged shares of each, if it fits."""
+        counts: dict[str, tuple[str, str]] = {}
+        for name in self.infos:
+            results = [of_system[name] for of_system in self.results.values() if name in of_system]
+            shares = sorted(judged_share(result, judged_depth(str(measure))) for result in results)
+            known = [share_text(share) for share in shares if not math.isnan(share)]
+            judged = "\u2013".join(dict.fromkeys(known[:1] + known[-1:]))
+            queries = max((result.num_queries for result in results), default=0)
+            counts[name] = (f"{queries:,}", f"{judged}%" if judged else UNKNOWN)
+        versions = []
+        for kept in (("queries", "judged"), ("queries",), ()):
+            rows = [
+                (row[0], *counts.get(str(row[0]), ("", ""))[: len(kept)], *row[1:])
+                for row in table.rows
+            ]
+            versions.append([Table((table.header[0], *kept, *table.header[1:]), rows)])
+        return first_that_fits(versions)[0]
 
     def _notes(self) -> Iterator[str]:
         """Yield which conventions of data sets were followed or not, and what was counted."""

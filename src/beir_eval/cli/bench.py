@@ -5,14 +5,21 @@ What only this command needs is imported when it runs, so that the other command
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
+from rich.text import Text
 
 from beir_eval.adapters.dataset_folder import dataset_name, is_dataset, is_qrels_file, is_run_file
-from beir_eval.cli.console import check_folder, print_as_typed, print_document, print_errors
+from beir_eval.cli.console import (
+    check_folder,
+    console,
+    print_as_typed,
+    print_document,
+    print_errors,
+)
 from beir_eval.cli.damaged_runs import DamagedRuns
 from beir_eval.cli.option_sets import (
     COMMON,
@@ -26,7 +33,7 @@ from beir_eval.cli.options import REL, check_outputs, measure_option, write_html
 from beir_eval.cli.outputs import OutputFormats
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.core.files import file_stem
-from beir_eval.display.document import joined, markdown_of
+from beir_eval.display.document import Sentence, joined, markdown_of
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.measures import DEFAULT_MEASURES, parse_all, with_rel
@@ -38,7 +45,7 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.benchmark.runner import Benchmark
-    from beir_eval.display.tables import Table
+    from beir_eval.measures import Measure
 
 #: How many documents of each ranking are kept for the report.
 _REPORT_DEPTH = 10
@@ -89,6 +96,9 @@ class AcrossOptions:
         metavar="NAME",
     )
     on: str = setting(ComparisonSettings, "on")
+    detail: bool = option(
+        "Print all evidence: averages, differences, method.", "--detail", default=False
+    )
 
 
 @takes_options
@@ -129,7 +139,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     with print_errors():
         comparing = asdict(across)
-        is_compared = comparing.pop("compare")
+        is_compared, detail = comparing.pop("compare"), comparing.pop("detail")
         if comparing.keys() & stated_options(context) and not is_compared:
             msg = "--baseline and --on are for the comparison; add --compare"
             raise InputError(msg)
@@ -154,15 +164,22 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         result = benchmark.run()
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
         shown = {"baseline": tables.bm25, "by_system": tables.by_system}
-        documents = [result.document(table_measures, **shown)]
-        csv_tables = documents[0].tables
+        means = result.document(table_measures, **shown)
+        documents = printed = [means]
         if averages is not None:
-            documents = joined([*documents, averages.document()])
+            compared_means = averages.document(by_system=tables.by_system)
+            documents = joined([means, compared_means])
+            warnings = list(dict.fromkeys([*means.warnings, *compared_means.warnings]))
+            failures = list(map(Sentence, result.failure_sentences()))
+            printed = [
+                replace(compared_means, heading="", warnings=warnings),
+                replace(means, warnings=[], sentences=failures, tables=means.tables[1:]),
+            ]
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
                 "tex": lambda: result.to_latex(table_measures, **shown, **asdict(latex)),
-                "csv": lambda: _csv(result, csv_tables, by_system=tables.by_system),
+                "csv": lambda: _csv(result, table_measures, **shown),
                 "json": result.to_json,
             }
         )
@@ -178,8 +195,10 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
                 datasets=benchmark.datasets,
                 measure=table_measures[0],
             )
-        for document in documents:
-            print_document(document)
+        for document in printed:
+            print_document(document, detail=detail)
+        if averages is not None and not detail:
+            console.print(Text("More: --detail", style="dim"))
     # After the block, which prints its warnings at its end: the last lines are not overlooked.
     _damaged_runs(benchmark, result).end(in_output=False)
     if result.failures:
@@ -287,8 +306,14 @@ def _check_layout(datasets: Mapping[str, Path], systems: Mapping[str, Path]) -> 
         raise InputError(msg)
 
 
-def _csv(result: BenchmarkResult, tables: Sequence[Table], *, by_system: bool) -> str:
-    """Return tables of measures as CSV, below each other, each row with its warnings."""
+def _csv(
+    result: BenchmarkResult, measures: Sequence[Measure], *, baseline: bool, by_system: bool
+) -> str:
+    """Return the tables of measures as CSV, below each other, each row with its warnings."""
+    tables = [
+        result.systems_table(measure) if by_system else result.to_table(measure, baseline=baseline)
+        for measure in measures
+    ]
     widest = max(tables, key=lambda table: len(table.header))
     header = ["measure", "system" if by_system else "data set", *widest.header[1:], "warning"]
     rows = [

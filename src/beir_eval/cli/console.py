@@ -8,13 +8,10 @@ import shlex
 import sys
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from beir_eval.core.atomic_writes import check_can_write
@@ -41,8 +38,8 @@ if TYPE_CHECKING:
 
 #: The width of output that does not go to a terminal: too large for any line to wrap.
 UNWRAPPED = 10_000
-#: The smallest width to which labels are folded, and the width of the gap behind a column.
-_NARROWEST_LABEL, _GAP = 16, 2
+#: Between two columns.
+_GAP = "  "
 VERDICT_COLOURS = {verdict: style.terminal for verdict, style in VERDICTS.items()} | {"": ""}
 
 
@@ -351,11 +348,6 @@ def _file_message(error: OSError) -> str:
     return message
 
 
-def new_table() -> Table:
-    """Return an empty table in the style of all commands."""
-    return Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-
-
 def print_document(document: Document, *, detail: bool = False) -> None:
     """Print what a result shows: warnings, conclusions in colour, tables and notes.
 
@@ -371,7 +363,7 @@ def print_document(document: Document, *, detail: bool = False) -> None:
         console.print(Text(one_line(text), style=f"bold {style}" if style else ""))
     for table in document.tables:
         console.print()
-        print_table(table, edge=False)
+        print_table(table)
     if document.notes:
         console.print()
     for note in document.notes:
@@ -380,113 +372,55 @@ def print_document(document: Document, *, detail: bool = False) -> None:
         print_document(part, detail=True)
 
 
-def print_table(table: tables.Table, *, edge: bool = True) -> None:
-    """Print a table, with verdicts in colour.
+def print_table(table: tables.Table) -> None:
+    """Print a table, with verdicts in colour; no number is ever broken.
 
-    If the terminal is too narrow, headings are folded, then labels. If it is too narrow even for
-    the numbers, the columns are printed as several tables with the same labels; if not even one
-    column fits, each row is printed as ``heading value, …``. Numbers are never folded: a part of a
-    number on a line of its own would be read as another number.
-
-    Args:
-        table: the table.
-        edge: whether there are empty lines above and below it, and a blank left and right of it.
+    If the terminal is too narrow, the columns are printed as several tables with the same labels;
+    if not even one column fits, each row is printed as ``heading value, …``.
     """
-    table = tables.Table(
-        tuple(map(_as_typed, table.header)),
-        [tuple(map(_as_typed, row)) for row in table.rows],
-    )
-    width = console.width + (0 if edge else _GAP)
-    parts = _parts_that_fit(table, width)
-    if parts is None:
-        for row in table.rows:
-            pairs = zip(table.header, map(_coloured, row), strict=True)
-            console.print(Text(", ").join(Text(f"{name} ").append(cell) for name, cell in pairs))
-        console.print()
-        return
-    for index, (part, widths) in enumerate(parts):
-        output = new_table()
-        output.show_edge = edge
-        for column, (text, column_width) in enumerate(zip(part.header, widths, strict=True)):
-            justify: Literal["left", "right"] = "right" if column else "left"
-            heading = _folded(Text(escape_controls(text)), column_width)
-            output.add_column(heading, justify=justify, no_wrap=True)
-        for row in part.rows:
-            output.add_row(*map(_folded, map(_coloured, row), widths))
-        if index and not edge:
+    lines = [[_coloured(_as_typed(cell)) for cell in row] for row in (table.header, *table.rows)]
+    widths = [max(cell.cell_len for cell in column) for column in zip(*lines, strict=True)]
+    parts = _parts_that_fit(widths, console.width)
+    if not parts:
+        header, *rows = lines
+        for row in rows:
+            pairs = zip(header, row, strict=True)
+            console.print(Text(", ").join(Text.assemble(name, " ", cell) for name, cell in pairs))
+    for index, columns in enumerate(parts):
+        if index:
             console.print()
-        console.print(output)
+        for number, line in enumerate(lines):
+            cells = [line[column].copy() for column in columns]
+            for column, cell in zip(columns, cells, strict=True):
+                cell.align("right" if column else "left", widths[column])
+            text = Text(_GAP).join(cells)
+            text.rstrip()
+            console.print(text)
+            if number == 0:
+                console.print("─" * _width([widths[column] for column in columns]))
 
 
-def _parts_that_fit(table: tables.Table, width: int) -> list[tuple[tables.Table, list[int]]] | None:
-    """Return the table as parts that fit into the width, each with the widths of its columns.
-
-    Each part has the column of labels. Words are broken only if a column does not fit otherwise.
-    None if a column does not fit even then.
-    """
-    last = len(table.header)
-    if last == 1:
-        widths = _column_widths(table, width, whole_words=False)
-        return None if widths is None else [(table, widths)]
-    parts: list[tuple[tables.Table, list[int]]] = []
-    first = 1
-    while first < last:
-        candidates = [(end, True) for end in range(last, first, -1)]
-        candidates += [(end, False) for end in range(last, first, -1)]
-        for end, whole_words in candidates:
-            part = table.with_columns([0, *range(first, end)])
-            widths = _column_widths(part, width, whole_words=whole_words)
-            if widths is not None:
-                break
-        else:
-            return None
-        parts.append((part, widths))
-        first = end
-    return parts
-
-
-def _column_widths(table: tables.Table, width: int, *, whole_words: bool) -> list[int] | None:
-    """Return the width of every column; None if they do not fit.
-
-    Numbers are never broken.
+def _parts_that_fit(widths: Sequence[int], most: int) -> list[list[int]]:
+    """Return the columns of several tables, each with the first one; none if one is too wide.
 
     Args:
-        table: the table.
-        width: the width of all columns and the gaps between them.
-        whole_words: whether labels and the words of headings must not be broken either.
+        widths: those of the columns, in characters.
+        most: that of the terminal.
     """
-    columns = [
-        [escape_controls(str(cell)) for cell in column]
-        for column in zip(table.header, *table.rows, strict=True)
-    ]
-    full = [max(map(cell_len, column)) for column in columns]
-    widths = [max(map(cell_len, column[1:]), default=0) for column in columns]
-    if whole_words:
-        words = [max(map(cell_len, column[0].split()), default=0) for column in columns]
-        widths = list(map(max, widths, words))
-    else:
-        widths[0] = min(full[0], _NARROWEST_LABEL)
-    spare = width - sum(widths) - _GAP * len(widths)
-    if spare < 0:
-        return None
-    # The labels first: a folded heading costs one line, a folded label one in every row.
-    widths[0] += min(spare, full[0] - widths[0])
-    spare = width - sum(widths) - _GAP * len(widths)
-    # Widen each column by one character in turn, so that short headings fit first.
-    while spare and widths != full:
-        narrow = [column for column, size in enumerate(widths) if size < full[column]][:spare]
-        for column in narrow:
-            widths[column] += 1
-        spare -= len(narrow)
-    return widths
+    parts: list[list[int]] = []
+    for column in range(1, len(widths)) or [0]:
+        fits_before = parts and _width([widths[at] for at in [*parts[-1], column]]) <= most
+        if fits_before:
+            parts[-1].append(column)
+        else:
+            parts.append(sorted({0, column}))
+    are_narrow = all(_width([widths[at] for at in part]) <= most for part in parts)
+    return parts if are_narrow else []
 
 
-def _folded(text: Text, width: int) -> Text:
-    """Return the text, folded into lines of at most ``width`` characters.
-
-    Columns of a fixed width would be simpler, but rich 13.7 makes them too narrow for a number.
-    """
-    return Text("\n").join(text.wrap(console, width, overflow="fold"))
+def _width(widths: Sequence[int]) -> int:
+    """Return the width of a line of cells."""
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _coloured(cell: str | tables.Cell) -> Text:

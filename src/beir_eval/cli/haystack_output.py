@@ -159,11 +159,3 @@ def _print_repeats(evaluated: EvaluatedPipelines, measures: Sequence[str]) -> No
     )
     for note in notes_below_all(results, measures):
         console.print(Text(note))
-    for name, repeats in evaluated.results.items():
-        if len(repeats) > 1 and all(result.values == repeats[0].values for result in repeats):
-            console.print(
-                Text(
-                    f"{name}: its {len(repeats)} repeats have the same score for every query; if "
-                    f"it always ranks alike, --deterministic {name} runs it once"
-                )
-            )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+from rich import box
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from beir_eval.cli.console import console, new_table, print_errors, print_table
+from beir_eval.cli.console import console, print_errors, print_table
 from beir_eval.display.tables import Table
 from beir_eval.errors import check_choice
 from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
@@ -53,7 +54,7 @@ def _print_measures(name: str | None) -> None:
 
 def _measures_table() -> RichTable:
     """Return a table of all measures: name, first line of the documentation, other names."""
-    table = new_table()
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("measure", no_wrap=True)
     table.add_column("what it is")
     table.add_column("also known as", overflow="fold")

@@ -21,12 +21,11 @@ from beir_eval.comparison.tables import (
 )
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
+    RANKS_NOTE,
     are_simultaneous,
     difference_sentence,
-    has_letters,
     interval_cell_text,
     left_out_notes,
-    letters_note,
     measure_text,
     not_excluded_texts,
     p_text,
@@ -37,7 +36,14 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
 )
 from beir_eval.display.document import Document, Sentence
-from beir_eval.display.tables import UNKNOWN, Cell, Table, score_text, without_repeated_columns
+from beir_eval.display.tables import (
+    UNKNOWN,
+    Cell,
+    Table,
+    first_that_fits,
+    score_text,
+    without_repeated_columns,
+)
 from beir_eval.evaluation.tables import compares_depths
 
 if TYPE_CHECKING:
@@ -46,8 +52,8 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import Difference, QueryDifference
     from beir_eval.comparison.result import Comparison
 
-#: Headings of columns, and the number of characters that a table may have.
-DIFFERENCE, _JUDGED, _MOST_COLUMNS = "difference", "judged", 80
+#: Headings of columns.
+DIFFERENCE, _JUDGED = "difference", "judged"
 #: What stands in a column for no system.
 _NONE = "\u2013"
 #: How many sentences follow the tables, and how many of those that change no meaning.
@@ -167,8 +173,8 @@ def _details(comparison: Comparison, shown: Collection[str]) -> Iterator[Documen
         table = _with_pairs(comparison, likeness_table(comparison))
         yield _compact(heading, [table])
     yield Document(heading="What the p-value covers", tables=[comparison.chance_table()])
-    # Verdicts are words in these tables, in place of marks; letters are explained below them.
-    hidden = {*shown, MARKS_NOTE, letters_note(comparison)}
+    # Verdicts are words in these tables, in place of marks.
+    hidden = {*shown, MARKS_NOTE, RANKS_NOTE}
     notes = comparison.notes()[len(comparison.warnings()) :]
     yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
 
@@ -190,7 +196,7 @@ def _by_measure(
 def _with_pairs(comparison: Comparison, table: Table) -> Table:
     """Return a table with the first columns system and against, for all pairs with one of both.
 
-    The pairs are named by the letters of the systems: a table that is split would show rows with
+    The pairs are named by the ranks of the systems: a table that is split would show rows with
     the same system.
     """
     if not _is_ranked(comparison):
@@ -329,17 +335,15 @@ def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
         tables: the columns of each, the names of the systems first.
         p: the heading of p.
     """
+    versions: list[list[Table]] = []
     for left_out in ((), (DIFFERENCE,), (DIFFERENCE, p), (DIFFERENCE, p, _JUDGED)):
-        shown = []
+        versions.append([])
         for columns in tables:
             kept = [name for name in columns if name not in left_out or name == DIFFERENCE]
             cells = zip(*(columns[name] for name in kept), strict=True)
             header = tuple("diff." if name in left_out else name for name in kept)
-            shown.append(Table(header, list(cells)))
-        lines = [line for table in shown for line in table.text().splitlines()]
-        if max(map(len, lines), default=0) <= _MOST_COLUMNS:
-            break
-    return shown
+            versions[-1].append(Table(header, list(cells)))
+    return list(first_that_fits(versions))
 
 
 def _ranked_columns(comparison: Comparison) -> Columns:
@@ -392,8 +396,6 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
     if _is_ranked(comparison) and _has_decided(comparison):
         if len(comparison.measures) == 1:
             yield "The last two columns hold all differences shown; other order may be chance"
-        elif has_letters(comparison):
-            yield "Behind a mean: significantly better than these systems"
         else:
             last = len(comparison.systems)
             yield f">{last}: significantly better than system {last}"

@@ -436,7 +436,7 @@ class Comparison(Shown, Saved):
         """Return a table of means, a row for each system and a column for each measure.
 
         With a baseline, a mark gives the verdict: ▲ better, ▼ worse, = equivalent or identical.
-        Without one, the letters at a mean name the systems that this one is better than.
+        Without one, the ranks at a mean name the systems that this one is better than.
         """
         return to_table(self)
 

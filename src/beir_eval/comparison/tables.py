@@ -1,10 +1,9 @@
-"""Tables of a comparison: means with marks or letters, differences with their evidence."""
+"""Tables of a comparison: means with marks, differences with their evidence."""
 
 from __future__ import annotations
 
 import math
 import re
-import string
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.chance import queries_sample_text
@@ -12,11 +11,10 @@ from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
+    RANKS_NOTE,
     detectable_text,
-    has_letters,
     interval_cell_text,
     interval_heading,
-    letters_note,
     mean_interval_text,
     p_text,
     queries_text,
@@ -32,8 +30,6 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
     from beir_eval.comparison.result import Comparison
-
-_LETTERS = string.ascii_lowercase
 
 
 def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
@@ -64,7 +60,7 @@ def _marked_mean_cell(
 ) -> Cell:
     """Return a system's mean, as text, in a cell with the mark of its verdict.
 
-    Without a baseline, the mark is the letters of the systems that this one is better than.
+    Without a baseline, the mark is the ranks of the systems that this one is better than.
     """
     if comparison.baseline is not None:
         verdict = _verdict(comparison, mean.measure, mean.system, comparison.baseline)
@@ -72,12 +68,11 @@ def _marked_mean_cell(
     worse = systems_text(comparison, mean.measure, mean.system, "better")
     if not worse:
         return marked_cell(text, "", **cell_fields)
-    mark = worse if has_letters(comparison) else f">{worse}"
-    return Cell(text, mark, "better", "better than these systems", **cell_fields)
+    return Cell(text, f">{worse}", "better", "better than these systems", **cell_fields)
 
 
 def systems_text(comparison: Comparison, measure: str, system: str, verdict: str) -> str:
-    """Return the letters, or ranks, of the systems that a system has a verdict against.
+    """Return the ranks of the systems that a system has a verdict against.
 
     Args:
         comparison: the comparison.
@@ -86,15 +81,13 @@ def systems_text(comparison: Comparison, measure: str, system: str, verdict: str
         verdict: "better" or "worse".
 
     Returns:
-        Such as "cd" or "2,4-6"; "" for none.
+        Such as "2,4-6"; "" for none.
     """
     others = [
         index
         for index, against in enumerate(in_shown_order(comparison))
         if against != system and _verdict(comparison, measure, system, against) == verdict
     ]
-    if has_letters(comparison):
-        return "".join(map(letter_at, others))
     return _ranges_text([index + 1 for index in others])
 
 
@@ -136,15 +129,13 @@ def shown_differences(comparison: Comparison) -> list[Difference]:
     )
 
 
-def letter_of(comparison: Comparison, system: str) -> str:
-    """Return the letter of a system in the order shown; its rank if there are more than ten."""
-    index = in_shown_order(comparison).index(system)
-    return letter_at(index) if has_letters(comparison) else str(index + 1)
+def _rank_of(comparison: Comparison, system: str) -> int:
+    return 1 + in_shown_order(comparison).index(system)
 
 
 def pair_label(comparison: Comparison, system: str, against: str) -> str:
-    """Return the letters of a pair of systems, such as "b vs a"."""
-    return f"{letter_of(comparison, system)} vs {letter_of(comparison, against)}"
+    """Return the ranks of a pair of systems, such as "1 vs 3"."""
+    return f"{_rank_of(comparison, system)} vs {_rank_of(comparison, against)}"
 
 
 def _ranges_text(numbers: Sequence[int]) -> str:
@@ -162,15 +153,6 @@ def _ranges_text(numbers: Sequence[int]) -> str:
     return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
-def letter_at(index: int) -> str:
-    """Return the letter for the index of a system or a group; a number in brackets after z.
-
-    >>> letter_at(0), letter_at(25), letter_at(26)
-    ('a', 'z', '[27]')
-    """
-    return _LETTERS[index] if index < len(_LETTERS) else f"[{index + 1}]"
-
-
 def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
     """Return the verdict on a pair, in whichever order it was compared."""
     verdicts = comparison.verdicts
@@ -181,10 +163,10 @@ def _verdict(comparison: Comparison, measure: str, system: str, against: str) ->
 
 
 def label_of(comparison: Comparison, system: str) -> str:
-    """Return a system's name for a table, with "(baseline)", or with its letter for all pairs."""
+    """Return a system's name for a table, with "(baseline)", or with its rank for all pairs."""
     if comparison.baseline is not None:
         return f"{system} (baseline)" if system == comparison.baseline else system
-    return f"{letter_of(comparison, system)} {system}"
+    return f"{_rank_of(comparison, system)} {system}"
 
 
 def to_table(
@@ -332,7 +314,7 @@ def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
     num_comparisons = comparison.num_comparisons
     correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
     marks = (
-        f"{letters_note(comparison).capitalize()}."
+        f"{RANKS_NOTE.capitalize()}."
         if comparison.baseline is None
         else f"▲ better, ▼ worse than {comparison.baseline}, = identical, or "
         f"equivalent within {scores.difference_text(settings.margin)}; no mark: undecided."

@@ -23,8 +23,7 @@ _MOST_DIGITS, _HIGHEST_LEVEL = 9, 0.2
 _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
 MARKS_NOTE = "▲ better than the baseline, ▼ worse, = identical, or equivalent within the margin"
-#: Up to so many systems have letters, more have ranks.
-_MOST_LETTERS = 10
+RANKS_NOTE = "the ranks behind a mean name the systems that it is better than"
 #: How many verdicts that change over common queries are shown with their evidence.
 _MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
@@ -358,20 +357,9 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
     )
     yield from interval_notes(settings, num_comparisons)
     yield chance_note(comparison)
-    yield letters_note(comparison) if comparison.baseline is None else MARKS_NOTE
+    yield RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
     yield from common_notes(comparison)
     yield from further_notes(comparison)
-
-
-def has_letters(comparison: Comparison) -> bool:
-    """Return whether tables of all pairs name systems by letters: else, by ranks."""
-    return len(comparison.measures) > 1 and len(comparison.systems) <= _MOST_LETTERS
-
-
-def letters_note(comparison: Comparison) -> str:
-    """Return what stands behind the means where all pairs are compared."""
-    marks = "letters" if has_letters(comparison) else "ranks"
-    return f"the {marks} behind a mean name the systems that it is better than"
 
 
 def common_notes(comparison: Comparison) -> Iterator[str]:

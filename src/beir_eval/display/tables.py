@@ -69,6 +69,7 @@ _NOT_IN_LATEX = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲų�
 _LAST_LATIN_LETTER = "\u017f"
 #: The texts for a score that is undefined, and for a value that is not known.
 _UNDEFINED, UNKNOWN = "n/a", "?"
+_MOST_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +258,15 @@ class Table:
     def csv(self) -> str:
         """Return lines of comma-separated values, the header first; marks follow their numbers."""
         return csv_text([self.header, *([str(cell) for cell in row] for row in self.rows)])
+
+
+def first_that_fits(versions: Iterable[Sequence[Table]]) -> Sequence[Table]:
+    """Return the first version of tables that 80 columns show whole; else the last."""
+    for tables in versions:
+        lines = [line for table in tables for line in table.text().splitlines()]
+        if max(map(len, lines), default=0) <= _MOST_CHARACTERS:
+            break
+    return tables
 
 
 def without_repeated_columns(

@@ -9,6 +9,7 @@ from beir_eval.display.tables import score_text
 from beir_eval.errors import first_few, number_of, warn_caller
 from beir_eval.inspection.finding import QRELS
 from beir_eval.measures import parse
+from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
     return [
-        *content_warnings(result),
+        *content_warnings(result, measures),
         *_float32_sentences(result, result.measures if measures is None else measures),
         *_missing_sentences(result, names),
         *_short_text_sentences(result),
@@ -96,10 +97,22 @@ def _labelled(
     ]
 
 
-def content_warnings(result: EvaluationResult) -> list[str]:
-    """Return the warnings on what judgements and run contain: ids, scores, grades."""
+def content_warnings(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
+    """Return the warnings on what judgements and run contain: ids, scores, grades.
+
+    Args:
+        result: the result.
+        measures: the measures that are shown; those of the result by default. What changes none of
+            them is left out: grade 1 changes no measure without a level of relevance.
+    """
     findings = () if result.counted is None else result.counted.findings
-    return [finding.sentence for finding in findings]
+    shown = map(registered, result.measures if measures is None else measures)
+    has_level = any(measure and "rel" in measure.definition.defaults for measure in shown)
+    return [
+        finding.sentence
+        for finding in findings
+        if has_level or finding.code != "deep-learning-grades"
+    ]
 
 
 def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:

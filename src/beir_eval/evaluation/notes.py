@@ -308,6 +308,22 @@ def judged_depth(measure: str) -> int | None:
     return parsed.cutoff
 
 
+def judged_share(result: EvaluationResult, depth: int | None) -> float:
+    """Return the judged share of the first documents of a result; NaN if it is not known.
+
+    Args:
+        result: the result.
+        depth: how many first documents; None for all.
+    """
+    counted = result.counted
+    if counted is None or counted.text is not None:
+        return math.nan
+    if depth is not None:
+        return counted.judged_share.get(depth, math.nan)
+    total = counted.documents_retrieved
+    return counted.documents_judged / total if total else math.nan
+
+
 def share_text(share: float) -> str:
     """Return a share in percent without the sign; what is neither all nor nothing shows as such.
 

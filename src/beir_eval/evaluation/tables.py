@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import math
 import statistics
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from beir_eval.display.document import Document, Sentence, warnings_latex
-from beir_eval.display.tables import UNKNOWN, Cell, ScoreFormat, Table, latex_table, score_text
+from beir_eval.display.tables import (
+    UNKNOWN,
+    Cell,
+    ScoreFormat,
+    Table,
+    first_that_fits,
+    latex_table,
+    score_text,
+)
 from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import judged_depth, notes_below, ranks_caption, share_text
-from beir_eval.measures import parse, spelled
+from beir_eval.evaluation.notes import (
+    judged_depth,
+    judged_share,
+    notes_below,
+    ranks_caption,
+    share_text,
+)
+from beir_eval.measures import parse
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
@@ -31,13 +46,10 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 8
 #: The measures of several systems that are shown if none are named: those that BEIR reports most.
 USUAL_MEASURES = ("nDCG@10", "MAP@100", "Recall@100", "MRR@10")
-#: The number of characters that a table with judged shares may have.
-_MOST_CHARACTERS = 80
 
 
 def means_table(
     results: Sequence[EvaluationResult],
-    names: str | None = None,
     *,
     measures: Sequence[str] | None = None,
     scores: ScoreFormat | None = None,
@@ -46,16 +58,12 @@ def means_table(
 
     Args:
         results: the results of all systems.
-        names: the tool whose names of the measures are shown; None for the canonical names.
         measures: the measures, which all results have; by default all that they share.
         scores: how scores are written; None for four decimals.
     """
     scores = scores or ScoreFormat()
     shown_measures = shared_measures(results) if measures is None else list(measures)
-    labels = [
-        starred_label(measure, results, _spelled(measure, results, names))
-        for measure in shown_measures
-    ]
+    labels = [starred_label(measure, results) for measure in shown_measures]
     means = [row for result in results for row in labelled_means(result)]
     rows: list[list[str | Cell]] = [[row.label] for row in means]
     for measure in shown_measures:
@@ -114,13 +122,6 @@ def repeats_table(
     return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
-def _spelled(measure: str, results: Sequence[EvaluationResult], names: str | None) -> str | None:
-    """Return the name of a measure in another tool; None for the canonical name."""
-    if names is None or measure in results[0].custom_measures:
-        return None
-    return spelled(parse(measure), names)
-
-
 def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
     """Return tables of measures by cutoffs; none unless each measure has each cutoff.
 
@@ -139,7 +140,7 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
         cutoff: not result.label(f"{measures[0]}@{cutoff}").endswith("*") for cutoff in cutoffs
     }
     kept = [cutoff for cutoff in cutoffs if is_reached[cutoff]] or cutoffs
-    shares = [_judged_share(result, int(cutoff)) for cutoff in kept]
+    shares = [_judged_text(result, int(cutoff)) for cutoff in kept]
     tables = [
         Table(
             (row.label, *(f"@{cutoff}" for cutoff in kept)),
@@ -154,19 +155,8 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
     return tables, [f"@{cutoff}" for cutoff in cutoffs if cutoff not in kept]
 
 
-def _judged_share(result: EvaluationResult, depth: int | None) -> str:
-    """Return the judged share of the first documents of a result, or of all, in percent.
-
-    Args:
-        result: the result.
-        depth: how many first documents; None for all.
-    """
-    counted = result.counted
-    if counted is None or counted.text is not None:
-        return UNKNOWN
-    share = counted.judged_share.get(depth, math.nan) if depth else math.nan
-    if depth is None and counted.documents_retrieved:
-        share = counted.documents_judged / counted.documents_retrieved
+def _judged_text(result: EvaluationResult, depth: int | None) -> str:
+    share = judged_share(result, depth)
     return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
@@ -246,21 +236,42 @@ def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
         ranked: the results, the best first.
         measure: the first measure.
     """
-    best, score = ranked[0], score_text(ranked[0][measure])
+    best = ranked[0]
     num_queries = max(result.num_queries for result in ranked)
     queries = number_of(num_queries, "query", "queries")
     if len(ranked) == 1:
         if best.counted is not None and (missing := best.counted.queries_missing):
             queries += f", {len(missing):,} missing"
         depth = judged_depth(measure)
-        share = UNKNOWN if measure in best.custom_measures else _judged_share(best, depth)
+        share = UNKNOWN if measure in best.custom_measures else _judged_text(best, depth)
         of = "all documents" if depth is None else f"the top {depth:,}"
         judged = "" if share == UNKNOWN else f", {share} of {of} judged"
-        return f"{best.name}: {measure} {score}, {queries}{judged}"
-    which = "Highest" if scale_of(measure, best.custom_measures).higher_is_better else "Lowest"
-    equal = [result.name for result in ranked if score_text(result[measure]) == score]
-    names = equal[0] if len(equal) == 1 else f"{len(equal)} systems"
-    return f"{which} {measure}: {names}, {score} ({len(ranked)} systems, {queries}; compare tests)"
+        return f"{best.name}: {measure} {score_text(best[measure])}, {queries}{judged}"
+    scores = {result.name: result[measure] for result in ranked}
+    highest = best_text("", measure, scores, best.custom_measures)
+    return f"{highest} ({len(ranked)} systems, {queries}; compare tests)"
+
+
+def best_text(
+    average: str,
+    measure: str,
+    scores: Mapping[str, float],
+    custom_measures: Mapping[str, ScoreScale] = MappingProxyType({}),
+) -> str:
+    """Return which system has the best score, or how many have it.
+
+    Args:
+        average: stands before the measure, such as "average "; "" for nothing.
+        measure: the measure.
+        scores: {system: score}, of which one is not NaN.
+        custom_measures: {name: scale} of the measures that are not in the registry.
+    """
+    scale = scale_of(measure, custom_measures)
+    best = score_text(scale.best(score for score in scores.values() if not math.isnan(score)))
+    names = [name for name, score in scores.items() if score_text(score) == best]
+    which = "Highest" if scale.higher_is_better else "Lowest"
+    name = names[0] if len(names) == 1 else f"{len(names)} systems"
+    return f"{which} {average}{measure}: {name}, {best}"
 
 
 def _with_judged(
@@ -268,12 +279,12 @@ def _with_judged(
 ) -> Table:
     """Return a table of systems with the judged shares of their top documents, if it fits."""
     depths = [depth for depth in dict.fromkeys(map(judged_depth, measures)) if depth is not None]
-    shares = [[_judged_share(result, depth) for depth in depths] for result in results]
+    shares = [[_judged_text(result, depth) for depth in depths] for result in results]
     if len(table.rows) != len(results) or all(UNKNOWN in of_system for of_system in shares):
         return table
     rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]
     wider = Table((*table.header, *(f"judged@{depth}" for depth in depths)), rows)
-    return wider if max(map(len, wider.text().splitlines())) <= _MOST_CHARACTERS else table
+    return first_that_fits([[wider], [table]])[0]
 
 
 def _unstarred(
@@ -438,19 +449,10 @@ def check_same_scale(
         raise ResultError(msg)
 
 
-def starred_label(
-    measure: str, results: Sequence[EvaluationResult], label: str | None = None
-) -> str:
-    """Return a measure's label, with a ``*`` if a result has no ranking as deep as its cutoff.
-
-    Args:
-        measure: the name of the measure.
-        results: the results that are shown together.
-        label: the name that is shown for the measure; by default ``measure``.
-    """
+def starred_label(measure: str, results: Sequence[EvaluationResult]) -> str:
+    """Return a measure, with a ``*`` if a result has no ranking as deep as its cutoff."""
     is_beyond = any(result.label(measure).endswith("*") for result in results)
-    name = measure if label is None else label
-    return f"{name} *" if is_beyond else name
+    return f"{measure} *" if is_beyond else measure
 
 
 #: A ranking with fewer documents than this part of another one's is shallower.

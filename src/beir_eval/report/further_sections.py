@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.charts import forest_of_slices
-from beir_eval.comparison.headlines import MOST_NAMED
 from beir_eval.display import charts
 from beir_eval.display.tables import Table, without_repeated_columns
 from beir_eval.report.dataset_views import excerpt
@@ -72,10 +71,9 @@ def slices_section(sliced: SlicedComparison) -> Section:
 def across_section(across: AcrossDatasets) -> Section:
     """Return averages, differences and means by data set; the verdicts begin the page."""
     figures = {"across": across.plot(most=_MOST_ROWS)} if across.differences else {}
-    caption = (
-        "Averages with intervals, ranks, and the share of resamples in which a system is first"
-    )
-    return _section(replace(across.document(), sentences=()), figures, caption)
+    notes = across.notes()[len(across.warnings()) :]
+    document = replace(across.document(), sentences=(), notes=notes)
+    return _section(document, figures, "Means by data set")
 
 
 def curve_section(curve: CheckpointCurve) -> Section:
@@ -165,19 +163,6 @@ def _without_constants(table: Table, caption: str) -> tuple[Table, str]:
     [shown], left_out = without_repeated_columns([table], ("system", "against"))
     values = ", ".join(f"{name} {value}" for name, value in left_out.items())
     return shown, f"{caption}: {values} in every row" if values else caption
-
-
-def across_sentences(across: AcrossDatasets) -> list[str]:
-    """Return the verdicts on a few averages as sentences, and what the verdicts leave out."""
-    verdicts = across.verdict_sentences()
-    shown = verdicts if len(verdicts) <= MOST_NAMED else []
-    return [
-        *(text for text, _ in shown),
-        *(
-            f"{name} is not part of these averages: no result of {', '.join(systems)}"
-            for name, systems in across.left_out.items()
-        ),
-    ]
 
 
 def captioned(figures: dict[str, Figure]) -> list[dict[str, str]]:

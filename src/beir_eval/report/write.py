@@ -34,7 +34,6 @@ from beir_eval.report.dataset_views import (
 )
 from beir_eval.report.further_sections import (
     across_section,
-    across_sentences,
     captioned,
     curve_section,
     slices_section,
@@ -172,7 +171,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
         page.add("curve", curve_section(curve))
     if across is not None:
         _check_across(across, what)
-        page.answers, page.sentences = [across.headline()], across_sentences(across)
+        document = across.document()
+        page.answers, page.sentences = document.sentences, document.notes
         page.add("across", across_section(across))
     write_atomically(target, _html_of(page, views, top).encode(errors="replace"))
 

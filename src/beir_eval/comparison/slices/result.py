@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import starmap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel, Field
@@ -20,7 +19,6 @@ from beir_eval.comparison.slices.interactions import (
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
-    difference_sentence,
     interval_notes,
     left_out_notes,
     p_text,
@@ -179,11 +177,8 @@ class SlicedComparison(Shown, Saved):
         return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
 
     def document(self) -> Document:
-        """Return whether gains differ between slices, verdicts, means, tests and notes."""
-        sentences = [
-            *map(Sentence, self.interaction_sentences()),
-            *starmap(Sentence, self.verdict_sentences()),
-        ]
+        """Return whether gains differ between slices, means with marks, tests and notes."""
+        sentences = list(map(Sentence, self.interaction_sentences()))
         tests = [self.interactions_table()] if len(self.interactions) > 1 else []
         return Document(
             heading="Within slices of the queries",
@@ -222,16 +217,6 @@ class SlicedComparison(Shown, Saved):
         ]
         pair = ("slices of", "measure", "system", "against")
         return Table((*pair, "slices", "queries", "p", "corrected p", "gain between slices"), rows)
-
-    def verdict_sentences(self) -> list[tuple[str, str]]:
-        """Return (sentence, verdict) of each difference that is better or worse."""
-        margin = self.settings.margin
-        return [
-            (f"{self.slice_name(slice_)}: {difference_sentence(pair, margin)}", pair.verdict)
-            for slice_ in self.slices
-            for pair in slice_.differences
-            if pair.verdict in ("better", "worse")
-        ]
 
     def differences_table(self) -> Table:
         """Return a table of every difference in every slice, with its evidence and verdict."""
