@@ -66,6 +66,18 @@ def test_a_verdict_that_missing_queries_do_not_change_says_how_many_are_missing(
     assert ["partial", "0.5258", "20"] in rows
 
 
+def test_a_verdict_on_the_best_that_stays_does_not_depend_on_missing_queries():
+    partial = dict.fromkeys(list(QRELS)[:12], SECOND)
+    runs = {"best": dict.fromkeys(QRELS, FIRST), "whole": WHOLE, "partial": partial}
+    first, *_ = str(compare_runs(QRELS, runs, "MRR")).partition("\n\n")[0].splitlines()[1:]
+    assert first == "MRR, 24 queries: best is the best of 3, with 12 queries missing"
+
+
+def test_a_single_common_query_is_not_offered_for_a_comparison():
+    partial = dict.fromkeys(list(QRELS)[:1], FIRST)
+    assert "Complete the runs" not in str(compare_runs(QRELS, {"one": partial, "whole": WHOLE}))
+
+
 def test_nothing_is_said_if_every_system_has_all_queries_or_missing_ones_are_left_out():
     whole = compare_runs(QRELS, {"a": dict.fromkeys(QRELS, FIRST), "b": WHOLE}, "MRR")
     runs = {"partial": PARTIAL, "whole": WHOLE}

@@ -125,7 +125,7 @@ def test_a_curve_of_seconds_has_the_best_and_the_unbeaten_step_of_the_negated_sc
     assert values_of([ours], *fields) == values_of([theirs], *fields)
     assert ours.best.step == 2
     assert ours.score == -theirs.score == pytest.approx(FASTER.mean())
-    assert "has the lowest mean" in lower.to_markdown()
+    assert "seconds (lower is better), 30 queries: no step after" in lower.to_markdown()
     assert type(lower).model_validate_json(lower.model_dump_json()) == lower
 
 

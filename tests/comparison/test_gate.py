@@ -17,6 +17,7 @@ from beir_eval import (
 )
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
+from beir_eval.comparison.gate_output import gate_document
 from beir_eval.errors import InputError, NotEvaluatedError, SettingError
 from beir_eval.significance import sign_flip, smallest_margin
 from beir_eval.significance.equivalence import non_inferiority
@@ -178,7 +179,7 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
     assert few.outcome == "undecided"
     assert few.smallest_margin == smallest_margin(40)
     assert "a loss of 0.02 or more is not ruled out" in few.reason
-    assert "40 queries can rule out a loss of 0.0722 at best" in few.note
+    assert "on all 40 queries it would need a margin of 0.0722" in few.note
 
 
 def test_gains_can_show_a_margin_that_equal_scores_cannot():
@@ -405,6 +406,18 @@ def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
     assert [line.strip() for line in failure.text.splitlines()[1:]] == list(worse.lost_most)
 
 
+def test_the_screen_of_a_gate_has_the_outcome_of_each_system():
+    half = evaluate(QRELS, {q: RUNS["old"][q] for q in list(QRELS)[::2]}, "MRR", name="half")
+    comparison = compare([result("old"), result("worse"), half], baseline="old", measures="MRR")
+    document = gate_document(check_gate(comparison), comparison)
+    assert [text.partition(": ")[0] for text, _ in document.sentences] == [
+        "gate failed",
+        "gate undecided",
+    ]
+    outcomes = {str(row[0]): str(row[-1]) for row in document.tables[0].rows}
+    assert outcomes == {"old": "baseline", "worse": "failed", "half": "undecided"}
+
+
 def test_a_failed_check_says_why_the_verdict_on_the_same_pair_is_undecided():
     nearly = [rank + (query < 5) for query, rank in enumerate(RANKS)]  # 5 losses: p = 1/32
     new = evaluate(QRELS, run_with_ranks(nearly), ["MRR"], name="new")
@@ -443,7 +456,7 @@ def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
     ) as caught:
         assert_no_regression(result("worse"), result("old"), "MRR")
     assert str(caught.value).count("->") == 5
-    with pytest.raises(InputError, match=r"40 queries can rule out a loss of 0\.0722 at best"):
+    with pytest.raises(InputError, match=r"on all 40 queries it would need a margin of 0\.0722"):
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True)
     with pytest.raises(AssertionError, match=r"same is not shown to lose less than 0\.08"):
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True, margin=0.08)

@@ -107,6 +107,14 @@ def test_what_p_accounts_for_is_said_once(num_systems):
 # The verdict and the sentences
 
 
+def test_a_rank_is_that_of_the_mean_and_rows_of_steps_are_numbered():
+    ranked = document_of(compared({"low": 0.2, "high": 0.8, "middle": 0.5})).tables[0]
+    assert [row[:2] for row in ranked.rows] == [("high", "1"), ("middle", "2"), ("low", "3")]
+    assert ranked.header[1] == "rank"
+    steps = document_of(compared({"step-1": 0.2, "step-2": 0.8, "step-3": 0.5})).tables[0]
+    assert steps.header[1] == "no."
+
+
 def test_systems_with_the_same_score_on_every_query_are_called_identical():
     scores = scores_of(0.5)[0]
     comparison = compare([made(scores, "a"), made(scores, "b")])

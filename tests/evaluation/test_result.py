@@ -278,10 +278,19 @@ def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cu
     ]
     lines = str(evaluate(QRELS, RUN, ["MRR", "P@1"], name="bm25", missing="skip")).splitlines()
     assert lines[0].startswith("warning: bm25: 1 of 3 judged queries are missing")
-    assert lines[1].startswith("bm25: MRR 0.7500, 2 queries, 1 missing, ")
+    assert lines[1].startswith("bm25: MRR 0.7500, 2 queries, 1 more missing, ")
     assert lines[3].split()[:3] == ["system", "MRR", "*"]
     assert "bm25 (the 2 it has)          0.7500" in lines[4]
     assert "bm25 (all 3 judged queries)  0.5000" in lines[5]
+
+
+def test_the_first_line_has_the_queries_of_the_mean():
+    qrels = QRELS | {"none": {"a": 0}}
+    run = {query: {"a": 1.0} for query in qrels}
+    result = evaluate(qrels, run, "MRR", no_relevant="skip")
+    num_scored = result.num_scored["MRR"]
+    assert num_scored < result.num_queries
+    assert f"MRR {result['MRR']:.4f}, {num_scored} queries, " in str(result)
 
 
 def test_top_documents_are_frozen_comparable_and_checked_when_loaded(tmp_path):

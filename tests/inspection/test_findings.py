@@ -12,6 +12,7 @@ import pytest
 from beir_eval import BeirEvalWarning, Evaluator, Run, compare_runs, evaluate, read_qrels, read_run
 from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.datasets import demo
+from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.validation import validate
 
 QUERIES = [f"q{number:02}" for number in range(40)]
@@ -470,9 +471,13 @@ def test_grades_of_the_deep_learning_tracks_need_a_level_in_binary_measures():
         str(query): {str(1000 * query + doc): doc % 4 for doc in range(60)} for query in range(7)
     }
     run = {query: {doc: -float(doc) for doc in judged} for query, judged in qrels.items()}
-    with pytest.warns(BeirEvalWarning, match="Deep Learning counts 2 and 3. To count as"):
+    with pytest.warns(BeirEvalWarning, match="Deep Learning counts 2 and 3. Count from"):
         Evaluator(qrels, ["MAP"]).evaluate(run)
     assert Evaluator(qrels, ["MAP(rel=2)", "nDCG"]).evaluate(run).warnings() == []
+    with pytest.warns(BeirEvalWarning, match="Deep Learning"):
+        result = Evaluator(qrels, ["nDCG", "MAP"]).evaluate(run)
+    assert labelled_warnings(result, "run", measures=["MAP"])
+    assert labelled_warnings(result, "run", measures=["nDCG"]) == []
 
 
 def test_empty_rankings_are_no_sign_of_a_mistake():

@@ -13,6 +13,7 @@ from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warn
 from beir_eval.comparison.headlines import common_queries_text, headline_of
 from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.records import (
+    OPPOSITE,
     ComparisonSettings,
     Direction,
     HighEnd,
@@ -343,7 +344,7 @@ class AcrossDatasets(Shown, Saved):
             warnings=warnings_of(self.coverage),
             sentences=[self.headline()],
             tables=[self._main_table(by_system=by_system)],
-            notes=[*left_out, *self._scope()],
+            notes=[*left_out, *self._scope(by_system=by_system)],
             details=lambda: [
                 Document(heading="Averages", tables=[self.to_table()]),
                 Document(heading="Differences of the averages", tables=[self.differences_table()]),
@@ -357,7 +358,7 @@ class AcrossDatasets(Shown, Saved):
 
     def _main_table(self, *, by_system: bool) -> Table:
         """Return the differences of a pair by data set, or the means of systems by data set."""
-        if len(self.systems) == 2 and not by_system:  # noqa: PLR2004 - a pair
+        if self._is_shown_as_pair(by_system=by_system):
             return self._pair_table()
         return self._means_table() if self.baseline is None else self._systems_table()
 
@@ -394,13 +395,22 @@ class AcrossDatasets(Shown, Saved):
             rows.append((*row[:-1], score_text(self.average(system).average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
-    def _scope(self) -> Iterator[str]:
-        """Yield the interval of a pair, and which data sets the verdict is about."""
-        if len(self.systems) == 2 and (self.differences[0].low or self.differences[0].high):  # noqa: PLR2004 - a pair
-            [pair] = self.differences
+    def _is_shown_as_pair(self, *, by_system: bool) -> bool:
+        return len(self.systems) == 2 and (not by_system or self.baseline is None)  # noqa: PLR2004
+
+    def _scope(self, *, by_system: bool) -> Iterator[str]:
+        """Yield the interval of a pair, what marks mean, and what the verdict is about."""
+        pair = self.differences[0]
+        if not self._is_shown_as_pair(by_system=by_system):
+            marks = "Systems that share a letter do not differ significantly."
+            if self.baseline is not None:
+                marks = f"▲ better, ▼ worse than {self.baseline} on this data set."
+            yield marks
+        elif pair.low or pair.high:
             percent = percent_text(1 - self.settings.alpha)
             ends = signed_range_text(pair.low, pair.high)
-            yield f"The {percent} interval of the average difference: {ends}."
+            average = "average " if len(self.datasets) > 1 else ""
+            yield f"The {percent} interval of the {average}difference: {ends}."
         if self._has_fixed_datasets:
             others = "For others like them: compare_benchmark(hierarchical=True)."
             yield f"This holds for these data sets. {others}"
@@ -453,12 +463,13 @@ class AcrossDatasets(Shown, Saved):
         sentence = headline_of(label, self.differences, self.baseline, margin=None)
         text = f"{sentence.text}{on_average}"
         first = self.differences[0]
-        significant = first.significantly_better + first.significantly_worse
         if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
-            same = first.significantly_better or first.significantly_worse
+            same, opposite = first.significantly_better, first.significantly_worse
+            if first.verdict == "worse":
+                same, opposite = opposite, same
             which = {count: "both" if count == 2 else "all"}.get(same, f"{same} of {count}")  # noqa: PLR2004 - both
-            if same == significant > 0:
-                text += f", and on {which}"
+            text += f", and on {which}" if same else ""
+            text += f"; {OPPOSITE[first.verdict]} on {opposite} of {count}" if opposite else ""
         common = self.on_common_queries
         if common is None:
             return Sentence(text, sentence.verdict)

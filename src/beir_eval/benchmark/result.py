@@ -24,6 +24,7 @@ from beir_eval.display.tables import (
     Table,
     first_that_fits,
     latex_table,
+    score_text,
 )
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
@@ -324,11 +325,19 @@ class BenchmarkResult(Shown):
         """Yield which system has the best average of the first measure, or score."""
         count, (_, scores) = len(self.infos), self.rows(measures[0])[-1]
         average = "average " if count > 1 else ""
-        if len(scores) > 1 and not all(map(math.isnan, scores)):
-            best = best_text(
-                average, str(measures[0]), dict(zip(self.results, scores, strict=True))
-            )
-            yield f"{best} ({number_of(count, 'data set')}; --compare tests)"
+        datasets = number_of(count, "data set")
+        known = {
+            name: score
+            for name, score in zip(self.results, scores, strict=True)
+            if not math.isnan(score)
+        }
+        if len(scores) == 1 and known:
+            [(name, score)] = known.items()
+            yield f"{name}: {average}{measures[0]} {score_text(score)}, {datasets}"
+        elif len(known) > 1:
+            have = "" if len(known) == len(scores) else f", {len(known)} systems have all"
+            best = best_text(average, str(measures[0]), known)
+            yield f"{best} ({datasets}{have}; --compare tests)"
 
     def _with_counts(self, table: Table, measure: Measure) -> Table:
         """Return a table of data sets with the queries and judged shares of each, if it fits."""

@@ -455,9 +455,9 @@ class _Rules(NamedTuple):
                 else:
                     outcome = "undecided"
                     note = (
-                        f"{_counted(scores, test.num_queries)} can rule out a loss of "
-                        f"{rounded_up_text(least)} at best: add queries, or raise --margin "
-                        "(margin=)"
+                        f"even with the scores of the baseline on all "
+                        f"{_counted(scores, test.num_queries)} it would need a margin of "
+                        f"{rounded_up_text(least)}: add queries, or raise --margin (margin=)"
                     )
         fields = {
             "outcome": outcome,

@@ -67,7 +67,7 @@ def gate_document(checks: Sequence[GateCheck], comparison: Comparison | None = N
     if comparison is not None:
         tables = narrow_tables(
             [
-                _columns(comparison, [check for check in tested if check.measure == measure])
+                _columns(comparison, [check for check in checks if check.measure == measure])
                 for measure in dict.fromkeys(check.measure for check in tested)
             ]
         )
@@ -90,7 +90,7 @@ def full_reason(check: GateCheck) -> str:
     text = check.reason
     if check.against is not None and check.value is not None and check.p is not None:
         interval = ""
-        if check.num_differing:
+        if check.num_differing and check.rule == "not worse":
             ends = interval_text(check.low, check.high)
             interval = f" ({check.confidence:.0%} interval: {ends})"
         p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
@@ -109,25 +109,30 @@ def missed_text(loss: float) -> str:
 
 def _columns(comparison: Comparison, checks: Sequence[GateCheck]) -> Columns:
     """Return a row for each system, with the test of its check of one measure."""
-    of_system = {check.system: check for check in checks}
-    first = checks[0]
+    of_system = {check.system: check for check in checks if check.against is not None}
+    first = next(check for check in of_system.values() if check.value is not None)
     columns = columns_of_means(comparison, first.measure)
-    percent, side = f"{first.confidence:.0%}", "interval"
-    if first.rule == "non-inferior":
-        percent, side = f"{first.confidence:.0%}", "bound"
     cells: list[tuple[str | Cell, ...]] = []
     for system in in_shown_order(comparison, first.measure):
         check = of_system.get(system)
-        if check is None or check.value is None or check.p is None:
-            cells.append(("", "", "", "baseline" if system == first.against else ""))
+        if check is None:
+            cells.append(("", "", "", "baseline"))
             continue
-        interval = signed_range_text(check.low, check.high) if check.num_differing else ""
+        signed = interval = p = ""
+        if check.value is not None and check.p is not None:
+            signed, p = signed_text(check.value), p_text(check.p)
+            interval = signed_range_text(check.low, check.high) if check.num_differing else ""
         outcome = Cell(check.outcome, verdict=_COLOURS[check.outcome])
-        cells.append((signed_text(check.value), interval, p_text(check.p), outcome))
-    headings = (DIFFERENCE, f"{percent} {side}", "p (worse)", "gate")
-    if first.rule == "non-inferior":
-        headings = (DIFFERENCE, f"{percent} {side}", "p (loss)", "gate")
-    return columns | dict(zip(headings, zip(*cells, strict=True), strict=True))
+        cells.append((signed, interval, p, outcome))
+    headings = (DIFFERENCE, f"{first.confidence:.0%} interval", "p (worse)", "gate")
+    evidence = dict(zip(headings, zip(*cells, strict=True), strict=True))
+    if first.rule == "non-inferior":  # the bound is not that of the test
+        evidence = {
+            DIFFERENCE: evidence[DIFFERENCE],
+            "p (loss)": evidence["p (worse)"],
+            "gate": evidence["gate"],
+        }
+    return columns | evidence
 
 
 def _lost_text(comparison: Comparison, check: GateCheck, measure: str) -> str:
@@ -162,14 +167,11 @@ def _notes(checks: Sequence[GateCheck]) -> Iterator[str]:
         for check in checks
         if check.note and check.rule == "not worse" and check.detectable is not None
     ]
-    notes = [missed_text(max(losses))] if losses else []
-    several = len(checks) > 1
-    notes += [
-        f"{check.system}: {check.note}" if several else check.note
-        for check in checks
-        if check.note and check.note != missed_text(check.detectable or 1.0)
-    ]
-    return (f"{note[0].upper()}{note[1:]}." for note in notes)
+    if losses:
+        yield f"{missed_text(max(losses)).capitalize()}."
+    for check in checks:
+        if check.note and check.note != missed_text(check.detectable or 1.0):
+            yield f"{check.system}: {check.note}."
 
 
 def to_junit(checks: Iterable[GateCheck]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from beir_eval.comparison.cautions import cautions_on
 from beir_eval.comparison.chance import sample_text
 from beir_eval.comparison.coverage import ignored_queries, warnings_of
-from beir_eval.comparison.headlines import common_headlines, headlines, join_names
+from beir_eval.comparison.headlines import common_headlines, headline, headlines, join_names
 from beir_eval.comparison.judged import JUDGED_TITLE, judged_table, judged_texts
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
@@ -107,33 +107,41 @@ def of_measures(comparison: Comparison, measures: Sequence[str]) -> Comparison:
 
 def _verdicts(comparison: Comparison) -> list[Sentence]:
     """Return the verdicts; over the queries that all systems have too, if these are others."""
-    where, common = f", {sample_text(comparison)}", comparison.on_common_queries
-    if common is None:
-        return headlines(comparison, where)
-    missing = len(comparison.query_ids) - common.num_queries
-    which = f"{missing:,} {'query' if missing == 1 else 'queries'} missing"
-    over_all, over_common = (
-        {(pair.measure, pair.system, pair.against): pair.verdict for pair in differences}
-        for differences in (comparison.differences, common.differences)
-    )
-    changed = {pair[0] for pair in over_common if over_common[pair] != over_all[pair]}
-    depends, same = (
-        of_measures(comparison, [name for name in comparison.measures if (name in changed) == flag])
-        for flag in (True, False)
-    )
+    common = comparison.on_common_queries
+    measures_of: dict[tuple[str, str], list[str]] = {}
+    depending = []
+    for measure in comparison.measures:
+        alone, ending = of_measures(comparison, [measure]), ""
+        missing = 0
+        if common is not None:
+            missing = max(pair.num_queries for pair in alone.differences) - common.num_queries
+        if missing > 0:
+            ending = f", with {missing:,} {'query' if missing == 1 else 'queries'} missing"
+            if _depends_on_missing(alone):
+                ending = f"; this depends on{ending.removeprefix(', with')}"
+                depending.append(measure)
+        measures_of.setdefault((f", {sample_text(alone)}", ending), []).append(measure)
     sentences = [
-        Sentence(f"{text}, with {which}", verdict) for text, verdict in headlines(same, where)
+        Sentence(f"{text}{ending}", "undecided" if ending.startswith(";") else verdict)
+        for (where, ending), measures in measures_of.items()
+        for text, verdict in headlines(of_measures(comparison, measures), where)
     ]
-    depending = [
-        Sentence(f"{text}; this depends on {which}", "undecided")
-        for text, _ in headlines(depends, where)
+    if common is not None and not common.differences:  # too few queries
+        return [*sentences, *common_headlines(comparison)]
+    return sentences + (common_headlines(of_measures(comparison, depending)) if depending else [])
+
+
+def _depends_on_missing(comparison: Comparison) -> bool:
+    """Return whether the verdicts on a measure are others over the queries that all have."""
+    common = comparison.on_common_queries
+    if common is None or not common.differences:
+        return False
+    if _is_ranked(comparison):  # a sentence on the best of all
+        over_common = comparison.model_copy(update={"differences": common.differences})
+        return headline(comparison).text != headline(over_common).text
+    return [pair.verdict for pair in comparison.differences] != [
+        pair.verdict for pair in common.differences
     ]
-    in_order = [*sentences, *depending]
-    if comparison.measures[0] in changed:
-        in_order = [*depending, *sentences]
-    if not over_common:  # too few queries
-        return [*in_order, *common_headlines(comparison)]
-    return [*in_order, *(common_headlines(depends) if changed else [])]
 
 
 def _is_ranked(comparison: Comparison) -> bool:
@@ -302,14 +310,8 @@ def columns_of_means(comparison: Comparison, measure: str) -> Columns:
         _label_of_measure(comparison, measure): systems,
         "mean": [score_text(comparison.mean(measure, system).mean) for system in systems],
     }
-    lacking = {
-        known.system: known.queries_judged - known.queries_missing
-        for known in comparison.coverage
-        if known.queries_missing
-    }
-    if lacking:
-        total = len(comparison.query_ids)
-        columns["queries"] = [f"{lacking.get(system, total):,}" for system in systems]
+    if any(known.queries_missing for known in comparison.coverage):
+        columns["queries"] = [_queries_of(comparison, system) for system in systems]
     depths = comparison.deepest_rankings
     if compares_depths(measure, depths):
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
@@ -323,6 +325,16 @@ def columns_of_means(comparison: Comparison, measure: str) -> Columns:
     if times:
         columns["ms/query"] = [times.get(system, UNKNOWN) for system in systems]
     return columns
+
+
+def _queries_of(comparison: Comparison, system: str) -> str:
+    """Return how many queries a system has; of repeats that differ, from the fewest on."""
+    total = len(comparison.query_ids)
+    missing = [known.queries_missing for known in comparison.coverage if known.system == system]
+    numbers = {total - number for number in missing}
+    if len(missing) < len(comparison.results.get(system, ())):
+        numbers.add(total)
+    return "\u2013".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)}))
 
 
 def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
@@ -351,7 +363,8 @@ def _ranked_columns(comparison: Comparison) -> Columns:
     [measure] = comparison.measures
     label, *further = (columns := columns_of_means(comparison, measure))
     systems = columns[label]
-    ranks = {"rank": [str(rank) for rank in range(1, len(systems) + 1)]}
+    is_by_mean = systems == in_shown_order(comparison, by_step=False)
+    ranks = {"rank" if is_by_mean else "no.": list(map(str, range(1, len(systems) + 1)))}
     columns = {label: systems, **ranks, **{name: columns[name] for name in further}}
     if _has_decided(comparison):
         for verdict in ("worse", "better"):
@@ -374,7 +387,8 @@ def _has_decided(comparison: Comparison) -> bool:
 
 def _common_sentences(comparison: Comparison) -> Iterator[str]:
     """Yield what to do about queries that some systems lack."""
-    if (common := comparison.on_common_queries) is not None:
+    common = comparison.on_common_queries
+    if common is not None and common.differences:
         yield (
             f"Complete the runs, or compare on the {common.num_queries:,}: missing='skip' with "
             "on='intersection'"
@@ -397,8 +411,7 @@ def _mark_sentences(comparison: Comparison) -> Iterator[str]:
         if len(comparison.measures) == 1:
             yield "The last two columns hold all differences shown; other order may be chance"
         else:
-            last = len(comparison.systems)
-            yield f">{last}: significantly better than system {last}"
+            yield "Behind a mean: > the numbers of the systems that it is significantly better than"
 
 
 def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
@@ -484,7 +497,8 @@ def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
     if len(comparison.differences) == 1:
         [pair] = comparison.differences
         for text in not_excluded_texts(pair):
-            are_few = "few queries differ, so " if pair.num_differing else ""
+            unit = "queries" if pair.num_clusters is None else "clusters"
+            are_few = f"few {unit} differ, so " if pair.num_differing else ""
             sentence = f"{are_few}{text}"
             yield _same_file(comparison) or f"{sentence[0].upper()}{sentence[1:]}"
         return

@@ -91,7 +91,9 @@ def systems_text(comparison: Comparison, measure: str, system: str, verdict: str
     return _ranges_text([index + 1 for index in others])
 
 
-def in_shown_order(comparison: Comparison, measure: str | None = None) -> list[str]:
+def in_shown_order(
+    comparison: Comparison, measure: str | None = None, *, by_step: bool = True
+) -> list[str]:
     """Return the systems by their means on a measure, the first by default, the best first.
 
     Checkpoints stay in their order: systems with a number after "step", "checkpoint" or "epoch" in
@@ -100,7 +102,7 @@ def in_shown_order(comparison: Comparison, measure: str | None = None) -> list[s
     measure, systems = measure or comparison.measures[0], list(comparison.systems)
     others = [system for system in systems if system != comparison.baseline]
     steps = [re.search(pattern_for(others), system) for system in others]
-    if len(others) > 1 and all(steps):
+    if by_step and len(others) > 1 and all(steps):
         numbers = {
             system: float(step["step"]) for system, step in zip(others, steps, strict=True) if step
         }

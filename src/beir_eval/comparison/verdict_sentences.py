@@ -24,8 +24,6 @@ _ROUNDING = 1e-12
 #: What the marks behind numbers mean.
 MARKS_NOTE = "▲ better than the baseline, ▼ worse, = identical, or equivalent within the margin"
 RANKS_NOTE = "the ranks behind a mean name the systems that it is better than"
-#: How many verdicts that change over common queries are shown with their evidence.
-_MOST_CHANGED = 4
 #: The kind of interval of systems with the same scores on all queries.
 NO_INTERVAL = "no interval: identical scores"
 #: A range of numbers of queries that is wider than this factor has its low end only.
@@ -363,40 +361,15 @@ def notes_of(comparison: Comparison) -> Iterator[str]:
 
 
 def common_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield what differs over the queries that all systems have, if a system lacks some."""
-    on_common = comparison.on_common_queries
-    if on_common is None or not on_common.differences:
-        return
-    yield from changed_on_common_queries(comparison)
-    yield (
-        "a judged query that a run lacks counts as an empty ranking, so a verdict over all judged "
-        "queries may be about what is missing; missing='skip' with on='intersection' compares the "
-        "queries that all systems have"
-    )
-
-
-def changed_on_common_queries(comparison: Comparison) -> Iterator[str]:
     """Yield the differences with other verdicts over the queries that all systems have."""
     on_common = comparison.on_common_queries
-    if on_common is None:
-        return
-    changed = [
-        over_common
-        for over_common, difference in zip(
-            on_common.differences, comparison.differences, strict=False
-        )
-        if over_common.verdict != difference.verdict
-    ]
-    for difference in changed[:_MOST_CHANGED]:
-        yield (
-            "Over the queries that all systems have: "
-            f"{difference_sentence(difference, comparison.settings.margin, power=False)}"
-        )
-    if len(changed) > _MOST_CHANGED:
-        yield (
-            f"Over the queries that all systems have, {len(changed):,} verdicts are other than "
-            "over all judged queries"
-        )
+    for over_common, difference in zip(
+        () if on_common is None else on_common.differences, comparison.differences, strict=False
+    ):
+        if over_common.verdict != difference.verdict:
+            margin = comparison.settings.margin
+            sentence = difference_sentence(over_common, margin, power=False)
+            yield f"Over the queries that all systems have: {sentence}"
 
 
 def further_notes(comparison: Comparison) -> Iterator[str]:

@@ -237,11 +237,14 @@ def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
         measure: the first measure.
     """
     best = ranked[0]
-    num_queries = max(result.num_queries for result in ranked)
-    queries = number_of(num_queries, "query", "queries")
+    scored = [result.num_scored.get(measure, result.num_queries) for result in ranked]
+    ends = sorted({min(scored), max(scored)})
+    queries = "\u2013".join(f"{number:,}" for number in ends)
+    queries += " query" if ends == [1] else " queries"
     if len(ranked) == 1:
         if best.counted is not None and (missing := best.counted.queries_missing):
-            queries += f", {len(missing):,} missing"
+            of = "more" if best.settings and best.settings.missing == "skip" else "of them"
+            queries += f", {len(missing):,} {of} missing"
         depth = judged_depth(measure)
         share = UNKNOWN if measure in best.custom_measures else _judged_text(best, depth)
         of = "all documents" if depth is None else f"the top {depth:,}"

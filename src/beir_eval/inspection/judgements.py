@@ -154,13 +154,12 @@ def _deep_learning_grades(
     is_deep = is_deep_learning or is_deep_pool(qrels)
     if not is_deep or qrels.max_grade != 3 or not (grades >= 0).all():  # noqa: PLR2004
         return
-    without_threshold = dict.fromkeys(
-        str(measure).partition("@")[0]
+    has_threshold = [
+        "rel" not in measure.definition.defaults or "rel" in dict(measure.parameters)
         for measure in measures
-        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
-    )
+    ]
     is_scale = (grades == 1).any() and (grades == 2).any() and (grades % 1 == 0).all()  # noqa: PLR2004
-    if not without_threshold or not is_scale:
+    if all(has_threshold) or not is_scale:
         return
     step = max(1, len(qrels.doc_ids) // _MOST_IDS)
     if all(map(_PASSAGE_ID.fullmatch, qrels.doc_ids[::step])) and all(
@@ -169,8 +168,7 @@ def _deep_learning_grades(
         count = int(np.count_nonzero(grades == 1))
         yield Finding.from_code(
             "deep-learning-grades",
-            f"grade 1 counts as relevant in {_listed(without_threshold)} ({count:,} judgements); "
-            "TREC Deep Learning counts 2 and 3",
+            f"grade 1 counts as relevant ({count:,} judgements); TREC Deep Learning counts 2 and 3",
             count=count,
             total=len(grades),
         )

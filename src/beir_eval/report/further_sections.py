@@ -81,7 +81,8 @@ def curve_section(curve: CheckpointCurve) -> Section:
     figures = {
         f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
     }
-    return _section(curve.document(), figures, "The curve")
+    notes = curve.notes()[len(curve.warnings()) :]
+    return _section(replace(curve.document(), notes=notes), figures, "The curve")
 
 
 def stages_section(staged: StagedResult, texts: Texts) -> Section:

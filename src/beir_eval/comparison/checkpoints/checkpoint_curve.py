@@ -309,8 +309,8 @@ def _sensitivity(
     )
     if detectable > settings.margin:
         return detectable, (
-            f"with {num_queries:,} queries a true gain below {score_text(detectable)} would go "
-            f"unnoticed in more than {1 - POWER:.0%} of cases"
+            f"a true gain below {score_text(detectable)} would be missed in more than "
+            f"{1 - POWER:.0%} of cases"
         )
     p_below = max(paired_t(row - settings.margin, alternative="less").p for row in gains)
     if p_below > settings.alpha:

@@ -16,7 +16,6 @@ from beir_eval.comparison.verdict_sentences import (
     left_out_notes,
     mean_interval_text,
     measure_text,
-    p_text,
     source_notes,
     within,
 )
@@ -104,6 +103,10 @@ class Outcome(BaseModel):
     why_not_settled: str | None
     num_queries: int
     higher_is_better: bool = True
+
+
+#: The marks of a table.
+_MARKS = "★ best mean; ○ the first step that no later one is shown to beat; ● settled there."
 
 
 class CheckpointCurve(Shown, Saved):
@@ -220,13 +223,18 @@ class CheckpointCurve(Shown, Saved):
             warnings=warnings_of(self.coverage),
             sentences=list(map(Sentence, self._sentences())),
             tables=[self.to_table()],
-            notes=list(self._notes()),
+            notes=[_MARKS],
             details=lambda: [
                 Document(
                     heading="Each checkpoint and the one before", tables=[self._changes_table()]
-                )
+                ),
+                Document(heading="Method", notes=list(self._notes())),
             ],
         )
+
+    def notes(self) -> list[str]:
+        """Return the warnings, the marks, the method, and what was left out."""
+        return [*super().notes(), *self._notes()]
 
     def _changes_table(self) -> Table:
         """Return a table of the differences between each checkpoint and the one before it."""
@@ -252,16 +260,11 @@ class CheckpointCurve(Shown, Saved):
             are = "has no step in its name and is" if len(names) == 1 else "have no step and are"
             yield f"{first_few(names)} {are} left out of the curve"
         for outcome in self.outcomes:
-            measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
-            best = "highest" if outcome.higher_is_better else "lowest"
-            yield (
-                f"{measure}: step {_step_and_name(outcome.best)} has the {best} mean, "
-                f"{score_text(outcome.score)}"
-            )
-            yield _settled_sentence(outcome, self.settings.margin)
+            yield from _settled_sentences(outcome, self.settings.margin)
+        best = self.outcomes[0].best.step
         yield (
-            f"The best of {len(self.checkpoints)} steps is best partly by chance: compare it on "
-            "queries that did not choose it"
+            f"The best of {len(self.checkpoints)} means is too good on average: measure step "
+            f"{best} on queries that did not choose it"
         )
 
     def _notes(self) -> Iterator[str]:
@@ -327,26 +330,16 @@ class CheckpointCurve(Shown, Saved):
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
 
 
-def _settled_sentence(outcome: Outcome, margin: float) -> str:
-    unbeaten = _step_and_name(outcome.unbeaten)
+def _settled_sentences(outcome: Outcome, margin: float) -> Iterator[str]:
+    """Yield whether improvement ended, and what could have been missed."""
+    measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
+    label, step = f"{measure}, {outcome.num_queries:,} queries", outcome.unbeaten.step
     if outcome.p_unbeaten is None:
-        return (
-            f"{outcome.measure}: every step before the last, step {unbeaten}, is significantly "
-            "worse than a later one: more training may improve it further"
-        )
-    p = f"smallest corrected p {p_text(outcome.p_unbeaten)}"
-    if outcome.settled is None:
-        return (
-            f"{outcome.measure}: no later step is shown to be better than step {unbeaten} ({p}), "
-            f"but {outcome.why_not_settled}, so training may not have settled there"
-        )
-    return (
-        f"{outcome.measure}: settled at step {unbeaten}: no later step is significantly better "
-        f"({p}, {outcome.num_queries:,} queries), each is shown to gain less than {margin:g} "
-        f"(one-sided t tests), and a true gain of {margin:g} would be detected in about "
-        f"{POWER:.0%} of cases or more"
-    )
-
-
-def _step_and_name(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.step} ({checkpoint.name})"
+        yield f"{label}: each step before the last, {step}, is shown to be worse than a later one"
+    elif outcome.settled is not None:
+        gain = f"each later step is shown to gain less than {margin:g}"
+        yield f"{label}: settled at step {step}: {gain}"
+    else:
+        yield f"{label}: no step after {step} is shown to be better than step {step}"
+        why = outcome.why_not_settled or ""
+        yield f"It may not have settled there: {why}"
