@@ -441,11 +441,10 @@ def test_a_finding_is_not_reported_where_it_is_not_true(code):
 
 def test_clean_inputs_have_no_finding():
     validation = validate(QRELS, RUN, corpus=CORPUS, queries=TEXTS, measures=MEASURES)
-    assert validation.findings == ()
-    assert str(validation).endswith("nothing found")
-    assert [
-        (summary.role, summary.queries, summary.documents) for summary in validation.inputs
-    ] == [("qrels", 8, 24), ("queries", 8, None), ("corpus", None, 24), ("run", 8, 40)]
+    assert str(validation) == (
+        "no problem found: 8 queries, 24 judgements; texts of 8 queries; a corpus of 24 documents; "
+        "run: 8 queries, 5 documents a query"
+    )
 
 
 @pytest.mark.parametrize(
@@ -707,7 +706,7 @@ def test_few_judged_passages_are_those_of_deep_learning_if_the_name_says_so(name
 def test_rankings_without_scores_have_no_finding_about_scores():
     run = Run.from_rankings({query: list(docs) for query, docs in RUN.items()})
     codes = {finding.code for finding in validate(QRELS, run).findings}
-    assert codes <= {"shallow-rankings", "deep-learning-grades"}
+    assert codes <= {"deep-learning-grades"}
 
 
 @pytest.mark.parametrize(
@@ -799,20 +798,21 @@ def test_a_validation_is_saved_and_loaded_again():
 
 
 def test_the_summary_lists_a_finding_of_several_systems_once():
-    validation = validate(QRELS, {f"system {number}": RUN for number in range(5)})
-    lines = [text for _, text in validation.lines() if "the longest ranking has 5" in text]
-    assert len(lines) == 1
-    assert lines[0].startswith("system 0, system 1, system 2 and 2 more: ")
+    runs = {f"system {number}": RUN for number in range(5)}
+    first, _, finding, _ = str(validate(QRELS, runs, measures="nDCG@6")).splitlines()
+    assert first == "5 notes: 8 queries, 24 judgements; 5 runs"
+    assert finding.startswith("note     system 0, system 1, system 2 and 2 more: the longest ")
 
 
-def test_the_summary_shows_control_characters_of_names_as_escapes():
-    summary = str(validate(QRELS, {"dense\x1b[2J": RUN}))
-    assert "\x1b" not in summary
-    assert "dense\\x1b[2J: the longest ranking has 5" in summary
+def test_the_only_run_is_named_once_with_control_characters_as_escapes():
+    summary = str(validate(QRELS, {"dense\x1b[2J": RUN}, measures="nDCG@6"))
+    first, _, finding, _ = summary.splitlines()
+    assert first.endswith("; dense\\x1b[2J: 8 queries, 5 documents a query")
+    assert finding.startswith("note     the longest ranking has 5")
 
 
 def test_errors_come_first_and_strict_counts_warnings():
-    noted = validate(QRELS, RUN)
+    noted = validate(QRELS, RUN, measures="nDCG@6")
     assert not noted.has_errors(strict=True)
     warned = validate(QRELS, {"q1": RUN["q1"]})
     assert (warned.has_errors(), warned.has_errors(strict=True)) == (False, True)

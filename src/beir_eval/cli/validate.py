@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from beir_eval.validation import Validation
 
-#: The colour of the heading of each level.
+#: The colour of each level.
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "note": "bold"}
 
 
@@ -125,8 +125,8 @@ def validate(  # noqa: PLR0913 - one parameter per option
         if qrels_file != qrels:
             validation = _renamed(validation, str(qrels_file), STANDARD_INPUT)
         outputs.write({"json": validation.model_dump_json})
-        for indent, text in validation.lines():
-            _print_line(indent, text)
+        for margin, text in validation.lines():
+            _print_line(margin, text)
         if validation.has_errors(strict=strict):
             raise typer.Exit(1)
 
@@ -176,12 +176,10 @@ def _renamed(validation: Validation, name: str, new_name: str) -> Validation:
     )
 
 
-def _print_line(indent: int, text: str) -> None:
-    """Print a line of the summary, wrapped and indented; headings of levels have their colour."""
-    level = text.partition(" ")[2].removesuffix("s")
-    style = "" if indent else _COLOURS.get(level, "")
-    margin = 2 * indent
-    for line in Text(escape_controls(with_options(text, OPTIONS)), style=style).wrap(
-        console, console.width - margin
-    ):
-        console.print(Text(" " * margin).append_text(line))
+def _print_line(margin: str, text: str) -> None:
+    """Print a line of the summary, wrapped beside its margin; levels have their colour."""
+    style = _COLOURS.get(margin.strip(), "")
+    words = Text(escape_controls(with_options(text, OPTIONS)))
+    for line in words.wrap(console, console.width - len(margin)):
+        console.print(Text.assemble((margin, style), line))
+        margin = " " * len(margin)

@@ -32,18 +32,23 @@ class InputSummary(BaseModel):
     queries: int | None = None
     documents: int | None = None
 
-    def sentence(self) -> str:
-        """Return the size in words."""
-        nouns = {"qrels": "judgement", "run": "retrieved document", "corpus": "document"}
-        queries = "" if self.queries is None else number_of(self.queries, "query", "queries")
-        if self.documents is None:
-            return f"{self.name}: {queries}"
-        documents = f"{self.name}: {number_of(self.documents, nouns[self.role])}"
-        return f"{documents} of {queries}" if queries else documents
+    def words(self) -> str:
+        """Return the size in words: of a run, the mean number of documents a query, rounded."""
+        queries = number_of(self.queries or 0, "query", "queries")
+        documents = self.documents or 0
+        if self.role == "run":
+            mean = number_of(round(documents / (self.queries or 1)), "document")
+            return f"{self.name}: {queries}, {mean} a query"
+        if self.role == "corpus":
+            return f"a corpus of {number_of(documents, 'document')}"
+        judgements = number_of(documents, "judgement")
+        return f"{queries}, {judgements}" if self.role == "qrels" else f"texts of {queries}"
 
 
 #: How many files or systems with the same finding are named.
 _MOST_SUBJECTS = 3
+#: The width of the margin that has the level.
+_MARGIN = 9
 
 
 class Validation(Saved):
@@ -76,42 +81,42 @@ class Validation(Saved):
         """
         return bool(self.at_level("error") or (strict and self.at_level("warning")))
 
-    def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield (level of indentation, text) of each line of a readable summary."""
-        for summary in self.inputs:
-            yield 0, summary.sentence()
-        if not self.findings:
-            yield 0, "nothing found"
-        for level in LEVELS:
-            findings = self.at_level(level)
-            if not findings:
-                continue
-            yield 0, ""
-            yield 0, number_of(len(findings), level)
-            for code in dict.fromkeys(finding.code for finding in findings):
-                yield 1, code
-                yield from _lines_of([finding for finding in findings if finding.code == code])
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Yield (margin, text) of each line of a readable summary; a level stands in the margin."""
+        sizes = [summary.words() for summary in self.inputs if summary.role != "run"]
+        runs = {each.name: each.words() for each in self.inputs if each.role == "run"}
+        sizes += runs.values() if len(runs) <= _MOST_SUBJECTS else [f"{len(runs)} runs"]
+        counts = [(len(self.at_level(level)), level) for level in LEVELS]
+        found = ", ".join(number_of(count, level) for count, level in counts if count)
+        yield "", f"{found or 'no problem found'}: {'; '.join(sizes)}"
+        if found:
+            yield "", ""
+        for code in dict.fromkeys(finding.code for finding in self.findings):
+            same = [finding for finding in self.findings if finding.code == code]
+            yield from _lines_of(same, list(runs))
 
     def __str__(self) -> str:
         """Return the summary as text, with control characters of names as escapes."""
-        return "\n".join(f"{'  ' * indent}{escape_controls(text)}" for indent, text in self.lines())
+        return "\n".join(f"{margin}{escape_controls(text)}" for margin, text in self.lines())
 
     def __repr__(self) -> str:
-        """Return the number of findings of each level."""
-        counts = ", ".join(number_of(len(self.at_level(level)), level) for level in LEVELS)
-        return f"Validation({counts})"
+        """Return the first line."""
+        return f"Validation({str(self).splitlines()[0]})"
 
 
-def _lines_of(findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
-    """Yield the lines of the findings of one code: equal ones once, the remedy at the end."""
+def _lines_of(findings: Sequence[Finding], runs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the findings of one code: equal ones once, the remedy at the end.
+
+    The only run is not named again: the first line names it.
+    """
     subjects: dict[tuple[str, tuple[str, ...]], list[str]] = defaultdict(list)
     for finding in findings:
         subjects[finding.fact, finding.examples].append(finding.subject)
     for (fact, examples), names in subjects.items():
         more = len(names) - _MOST_SUBJECTS
         listed = ", ".join(names[:_MOST_SUBJECTS]) + (f" and {more} more" if more > 0 else "")
-        yield 2, f"{listed}: {fact}"
-        if examples:
-            yield 3, f"for example: {'; '.join(examples)}"
+        about = "" if names == runs and not names[1:] else f"{listed}: "
+        example = f", e.g. {'; '.join(examples)}" if examples else ""
+        yield findings[0].level.ljust(_MARGIN), f"{about}{fact}{example}"
     for remedy in dict.fromkeys(finding.remedy for finding in findings):
-        yield 2, f"remedy: {remedy}"
+        yield " " * _MARGIN, remedy

@@ -146,15 +146,19 @@ def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
 
 
 def _check_depth(depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:
-    """Yield "shallow-rankings" if no ranking reaches the largest cutoff."""
+    """Yield "shallow-rankings" if no ranking reaches the largest cutoff.
+
+    The default measures have a deep one, which ``evaluate`` leaves out by itself and says so.
+    """
+    if measures is DEFAULT_MEASURES:
+        return
     deepest = max(measures, key=lambda measure: measure.cutoff or 0)
     cutoff = deepest.cutoff or 0
-    default = ", one of evaluate's default measures" if measures is DEFAULT_MEASURES else ""
     if 0 < depth < cutoff:
         yield Finding.from_code(
             "shallow-rankings",
             f"the longest ranking has {number_of(depth, 'document')}, fewer than the cutoff of "
-            f"{deepest}{default}",
+            f"{deepest}",
             count=depth,
             total=cutoff,
         )

@@ -55,8 +55,8 @@ def validate(  # noqa: PLR0913 - one keyword an input
             checked too; or a ``Dataset``, ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe.
         runs: the path of a run or a list of paths; or {name: run}, where a run is a path, a
             ``Run``, {query_id: {doc_id: score}} or a dataframe; or one of these runs.
-        measures: the measures that the runs are for, as for ``evaluate``: their largest cutoff is
-            compared with the depth of the runs.
+        measures: the measures that the runs are for, as for ``evaluate``: the largest cutoff of
+            measures that are named is compared with the depth of the runs.
         corpus: the documents: a ``Corpus``, the path of a JSON-lines file, {doc_id: text} or
             {doc_id: {"title", "text"}}; by default those of the data set.
         queries: {query_id: text} or the path of a JSON-lines file; by default those of the data
@@ -88,7 +88,7 @@ def validate(  # noqa: PLR0913 - one keyword an input
 
     >>> validation = validate({"q1": {"d1": 1, "d2": 0}}, {"q1": {"d1": 0.5, "d3": 0.5}})
     >>> [(finding.code, finding.level) for finding in validation.findings]
-    [('constant-scores', 'error'), ('tied-scores', 'warning'), ('shallow-rankings', 'note')]
+    [('constant-scores', 'error'), ('tied-scores', 'warning')]
     """
     chosen: tuple[Measure, ...] = DEFAULT_MEASURES if measures is None else parse_all(measures)
     names = StatedColumns.read(columns, tuple(USUAL_NAMES), where, is_shared=True)
