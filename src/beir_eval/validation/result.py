@@ -87,9 +87,9 @@ class Validation(Saved):
         runs = {each.name: each.words() for each in self.inputs if each.role == "run"}
         sizes += runs.values() if len(runs) <= _MOST_SUBJECTS else [f"{len(runs)} runs"]
         counts = [(len(self.at_level(level)), level) for level in LEVELS]
-        found = ", ".join(number_of(count, level) for count, level in counts if count)
-        yield "", f"{found or 'no problem found'}: {'; '.join(sizes)}"
-        if found:
+        totals = ", ".join(number_of(count, level) for count, level in counts if count)
+        yield "", f"{totals or 'no problem found'}: {'; '.join(sizes)}"
+        if totals:
             yield "", ""
         for code in dict.fromkeys(finding.code for finding in self.findings):
             same = [finding for finding in self.findings if finding.code == code]
