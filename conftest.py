@@ -24,7 +24,6 @@ os.environ |= {
     "MLFLOW_TRACKING_URI": "mlruns",
     "TRACKIO_DIR": "trackio",
     "WANDB_ERROR_REPORTING": "false",
-    "WANDB_MODE": "offline",
 }
 # Workers of Spark run this interpreter, and nothing leaves loopback.
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
