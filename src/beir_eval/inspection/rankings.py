@@ -505,9 +505,9 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     if behind.mean() > max(_BEHIND, STANDARD_ERRORS * error):
         yield Finding.from_code(
             "inverted-grades",
-            f"documents of grade {distinct[-1]:g} tend to be ranked behind those of grade "
-            f"{distinct[0]:g}: their mean rank is at {high.mean():.0%} of the length of "
-            f"the ranking, the others' at {low.mean():.0%}",
+            f"grades seem inverted: documents of grade {distinct[-1]:g} tend to be ranked behind "
+            f"those of grade {distinct[0]:g}, with a mean rank at {high.mean():.0%} of the length "
+            f"of the ranking, the others' at {low.mean():.0%}",
             count=len(behind),
             total=len(qrels),
         )
