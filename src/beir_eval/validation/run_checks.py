@@ -148,7 +148,7 @@ def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
 def _check_depth(depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:
     """Yield "shallow-rankings" if no ranking reaches the largest cutoff.
 
-    The default measures have a deep one, which ``evaluate`` leaves out by itself and says so.
+    The default measures have a deep one, which ``evaluate`` leaves out or marks itself.
     """
     if measures is DEFAULT_MEASURES:
         return
