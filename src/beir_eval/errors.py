@@ -17,7 +17,7 @@ ValueError`` works too. A file that cannot be opened or written raises OSError, 
     ├── MeasureError (ValueError)          a measure that is invalid or does not fit the grades
     │   └── UnknownMeasureError            no measure has this name
     ├── NotEvaluatedError (KeyError)       a result does not contain this measure, system, …
-    ├── ResultError (ValueError)           results cannot be loaded, merged or compared
+    ├── ResultError (ValueError)           results cannot be loaded or compared
     ├── RetrievalError (RuntimeError)      a pipeline failed on a query
     └── MissingExtraError (ImportError)    an optional package is not installed
 
@@ -223,7 +223,7 @@ class NotEvaluatedError(BeirEvalError, KeyError):
 
 
 class ResultError(BeirEvalError, ValueError):
-    """Results that cannot be loaded from a file, merged, compared or shown together."""
+    """Results that cannot be loaded from a file, compared or shown together."""
 
 
 class RetrievalError(BeirEvalError, RuntimeError):

@@ -156,12 +156,6 @@ def test_the_note_is_in_every_output_of_a_comparison_and_survives_saving(arguana
     assert DROPPED in compare({result.name: result for result in saved}).notes()
 
 
-def test_results_of_parts_of_a_data_set_keep_the_convention(arguana, run):
-    qrels = load_dataset(arguana)
-    first = evaluate(qrels, {"q1": {"q1": 2.0, "d1": 1.0}}, "MRR", missing="skip")
-    assert first.merge().provenance.conventions == first.provenance.conventions
-
-
 def test_a_setting_of_another_type_is_refused(arguana):
     with pytest.raises(SettingError, match="drop_identical_ids must be True or False"):
         Evaluator(arguana, drop_identical_ids="yes")

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import pickle
 from dataclasses import asdict
 
 import numpy as np
@@ -230,6 +231,17 @@ def test_a_result_has_the_hash_of_its_judgements_whatever_the_run_and_the_order(
         for missing in ("zero", "skip")
     }
     assert hashes == {f"{int(Qrels(qrels).query_hashes.sum()):016x}"}
+
+
+def test_judgements_are_hashed_when_the_hash_is_first_read():
+    qrels = Qrels(QRELS)
+    provenance = evaluate(qrels, RUN).provenance
+    assert "query_hashes" not in vars(qrels)
+    copied = pickle.loads(pickle.dumps(provenance))  # noqa: S301 - our own
+    assert "query_hashes" in vars(qrels)
+    assert copied == provenance
+    assert provenance.model_dump()["qrels_hash"] == copied.qrels_hash == str(copied.qrels_hash)
+    assert b"Qrels" not in pickle.dumps(copied).replace(b"QrelsHash", b"")
 
 
 def test_fingerprints_are_computed_only_on_request():

@@ -98,16 +98,6 @@ def test_scores_that_float32_tells_apart_cost_and_say_nothing():
         assert "double_precision" not in result.model_dump()["counted"]
 
 
-def test_results_of_parts_add_up_to_that_of_the_whole():
-    run = run_of(NEARLY_EQUAL["cosines"], 100)
-    whole = evaluate(QRELS, run, MEASURES)
-    parts = [evaluate({query: QRELS[query]}, run, MEASURES) for query in QRELS]
-    merged = parts[0].merge(*parts[1:])
-    assert len(whole.counted.double_precision) > 4
-    assert merged.counted.double_precision == whole.counted.double_precision
-    assert merged.warnings() == whole.warnings()
-
-
 def written(folder, run):
     path = folder / "run.trec"
     write_run(run, path)

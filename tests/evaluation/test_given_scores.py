@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import BeirEvalError, EvaluationResult, evaluate
+from beir_eval import EvaluationResult, evaluate
 from beir_eval.errors import (
     InputError,
     MeasureError,
@@ -115,7 +115,6 @@ def test_a_result_is_the_same_when_saved_and_loaded(tmp_path_factory, scores):
     )
     result.save(path)
     assert EvaluationResult.load(path) == result
-    assert result.merge() == result.model_copy(update={"provenance": result.merge().provenance})
 
 
 @pytest.mark.parametrize("value", [1.0000001, 1 + 2**-52, -1e-9])
@@ -191,18 +190,6 @@ def test_a_measure_of_this_package_is_no_custom_one():
     content["custom_measures"] = {"MRR": {"bounds": None, "higher_is_better": False}}
     with pytest.raises(ResultError, match="or not a custom one"):
         EvaluationResult.from_content(content, "result.json")
-
-
-def test_merged_results_must_state_the_same_scale():
-    first = EvaluationResult.from_scores("A", {"x": {"q1": 1}}, higher_is_better=True)
-    second = EvaluationResult.from_scores("A", {"x": {"q2": 2}}, higher_is_better=True)
-    assert first.merge(second)["x"] == 1.5
-    other = EvaluationResult.from_scores("A", {"x": {"q2": 2}}, higher_is_better=False)
-    with pytest.raises(ResultError, match="custom_measures"):
-        first.merge(other)
-    evaluated = evaluate({"q3": {"a": 1}}, {"q3": {"a": 1}}, ["MRR"], name="A")
-    with pytest.raises(BeirEvalError, match="same"):
-        EvaluationResult.from_scores("A", {"MRR": {"q2": 1}}).merge(evaluated)
 
 
 def test_the_bars_of_a_figure_begin_with_the_best_query():

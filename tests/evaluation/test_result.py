@@ -29,10 +29,7 @@ from beir_eval.errors import (
     UnknownMeasureError,
 )
 from beir_eval.evaluation import TopDocuments
-from beir_eval.evaluation.records import Provenance, Retrieval, Reused
 from beir_eval.evaluation.tables import means_table, repeats_table
-from beir_eval.inspection.finding import Finding, without
-from beir_eval.inspection.unmatched_ids import UNMATCHED
 from strategies import qrels_and_run
 
 QRELS = {"q1": {"a": 1}, "q2": {"b": 2, "c": 0}, "q3": {"d": 0}}
@@ -150,85 +147,6 @@ def test_results_compare_by_content():
 def test_a_result_has_a_json_schema():
     schema = EvaluationResult.model_json_schema(mode="serialization")
     assert schema["properties"]["values"]["type"] == "array"
-
-
-@given(qrels_and_run(complete=True), st.sampled_from(["zero", "skip"]))
-def test_merging_results_of_parts_gives_the_result_of_all_queries(case, missing):
-    qrels, run = case
-    measures = ["nDCG@10", "MAP", "Judged@5"]
-    expected, *parts = (
-        evaluate(part, {q: run[q] for q in part}, measures, missing=missing, keep_top=2)
-        for part in (dict(qrels), *({query: qrels[query]} for query in qrels))
-    )
-    merged = parts[0].merge(*parts[1:])
-    # A part may be too small for a sample of ids that shows why they do not match.
-    findings, all_findings = (result.counted.findings for result in (merged, expected))
-    assert without(findings, UNMATCHED) == without(all_findings, UNMATCHED)
-    counted = merged.counted.model_copy(update={"findings": all_findings})
-    assert merged.model_copy(update={"counted": counted}) == expected
-
-
-def test_merging_keeps_the_answers_that_were_reused_and_names_each_finding_once():
-    reused = Reused(file="a.jsonl", answers=1, queries=1, first_saved="", last_saved="")
-    silent = Finding.from_code("silent-output", "a returned no document", count=2)
-    parts = [
-        Retrieval(seconds={query: 0.5}, retries=1, reused=[reused], findings=[silent])
-        for query in ("q1", "q2")
-    ]
-    assert Retrieval.from_parts(parts) == Retrieval(
-        seconds={"q1": 0.5, "q2": 0.5}, retries=2, reused=[reused, reused], findings=[silent]
-    )
-
-
-def test_merging_recomputes_means_that_were_read_before():
-    first = evaluate({"q1": {"a": 1}}, {"q1": {"a": 0.9}}, ["MRR"])
-    second = evaluate({"q2": {"b": 1}}, {"q2": {"x": 0.9}}, ["MRR"])
-    assert (first["MRR"], first.num_scored["MRR"]) == (1.0, 1)
-    merged = first.merge(second)
-    assert merged["MRR"] == merged.as_dict()["MRR"] == merged.mean_over("judged")["MRR"] == 0.5
-    assert merged.num_scored["MRR"] == 2
-
-
-def test_err_with_different_highest_grades_is_not_merged_unless_the_grade_is_stated():
-    qrels, run = {"q1": {"a": 1}, "q2": {"b": 3}}, {"q1": {"a": 0.9}, "q2": {"b": 0.9}}
-
-    def results(measure):
-        return [evaluate({query: qrels[query]}, run, [measure]) for query in qrels]
-
-    first, second = results("ERR")
-    with pytest.raises(ResultError, match="with 1 and 3; state it"):
-        first.merge(second)
-    first, second = results("ERR(max_grade=3)")
-    assert first.merge(second)["ERR(max_grade=3)"] == evaluate(qrels, run, ["ERR"])["ERR"]
-    # Each run contains the query of the other part.
-    assert first.merge(second).counted.queries_not_judged is None
-
-
-def test_only_disjoint_results_with_equal_measures_names_and_settings_are_merged():
-    with pytest.raises(ResultError, match="share 'q1', 'q2', 'q3'"):
-        example_result().merge(example_result())
-    other_qrels = {"q9": {"a": 1}}
-    with pytest.raises(ResultError, match="same measures"):
-        example_result().merge(evaluate(other_qrels, {"q9": {}}, ["P@5"]))
-    with pytest.raises(ResultError, match="same name"):
-        example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, name="x"))
-    with pytest.raises(ResultError, match="same settings"):
-        example_result().merge(evaluate(other_qrels, {"q9": {}}, MEASURES, ties="input"))
-
-
-def test_the_hash_of_merged_results_is_that_of_all_their_judgements():
-    qrels = {f"q{number}": {"a": number, "b": 1} for number in range(5)}
-    run = {query: {"b": 1.0} for query in qrels}
-    first, *others = (
-        evaluate({query: qrels[query] for query in queries}, run)
-        for queries in (["q3"], ["q0", "q4"], ["q1", "q2"])
-    )
-    expected = evaluate(qrels, run).provenance.qrels_hash
-    assert first.merge(*others).provenance.qrels_hash == expected
-    unknown = others[0].model_copy(
-        update={"provenance": Provenance(package_version=first.provenance.package_version)}
-    )
-    assert first.merge(unknown).provenance.qrels_hash is None
 
 
 def test_the_scores_of_a_query_have_every_name_that_means_have():

@@ -493,17 +493,6 @@ def test_other_queries_of_the_run_are_ignored_in_a_note_or_counted_with_the_miss
     assert "ignored" not in text
 
 
-def test_results_over_disjoint_queries_keep_the_first_of_each_kind():
-    run, halves = MISTAKES["constant"][0], []
-    for queries in (QUERIES[:20], QUERIES[20:]):
-        evaluator = Evaluator({query: JUDGED[query] for query in queries}, ["nDCG@10"])
-        with pytest.warns(BeirEvalWarning, match="same score"):
-            halves.append(evaluator.evaluate({query: run[query] for query in queries}))
-    merged = halves[0].merge(halves[1])
-    assert [finding.code for finding in merged.counted.findings] == ["constant-scores"]
-    assert merged.counted.findings[0] == halves[0].counted.findings[0]
-
-
 def test_a_file_that_lists_the_lowest_score_first_is_not_taken_for_swapped(tmp_path):
     lines = [
         f"{query} Q0 {doc_id} {5 - position} {position} t\n"

@@ -137,19 +137,6 @@ def test_missing_queries_are_a_warning_with_both_means_and_no_python_warning():
     assert result.notes()[0] == warning
 
 
-def test_merged_parts_warn_as_the_whole_does():
-    qrels, run = example(CORPORA["letters"])
-    bad = respelled(run, lambda doc: doc[::-1])
-    with pytest.warns(BeirEvalWarning):
-        whole = evaluate(qrels, bad, "nDCG@10")
-    parts = [evaluate({query: qrels[query]}, {query: bad[query]}, "nDCG@10") for query in QUERIES]
-    assert not any(part.warnings() for part in parts)
-    merged = parts[0].merge(*parts[1:])
-    assert len(merged.warnings()) == len(whole.warnings()) == 1
-    good = [evaluate({query: qrels[query]}, {query: run[query]}, "nDCG@10") for query in QUERIES]
-    assert good[0].merge(*good[1:]).warnings() == []
-
-
 def test_predicted_answers_that_match_nothing_are_no_ids_that_do_not_match():
     gold = {f"q{number}": ["Paris"] for number in range(20)}
     predictions = {question: ["London", "Rome"] for question in gold}

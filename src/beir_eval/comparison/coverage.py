@@ -77,7 +77,7 @@ def coverage_of(
         dataset: the name of the data set, in a comparison over several.
     """
     coverage: list[SystemCoverage] = []
-    first_of: dict[str | None, str] = {}
+    first_of: dict[object, str] = {}
     for system, repeats in results.items():
         for result in repeats:
             first_of.setdefault(result.provenance.qrels_hash, system)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
-from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.run_sources.chunks import ChunkCounts
@@ -35,7 +34,7 @@ from beir_eval.evaluation.query_scores import (
     scores_at_tie_extremes,
     scores_of,
 )
-from beir_eval.evaluation.records import Provenance, sums_of
+from beir_eval.evaluation.records import Provenance, QrelsHash, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.inspection.inspect import Inspector
@@ -256,7 +255,7 @@ class Evaluator:
             settings=replace(self._settings, **run.text_settings),
             provenance=Provenance.model_construct(
                 package_version=__version__,
-                qrels_hash=hash_text(int(self.qrels.query_hashes.sum())),
+                qrels_hash=QrelsHash(self.qrels),
                 qrels_sha256=self._qrels_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
                 conventions=self._conventions,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections import UserString
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,17 +15,25 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     model_serializer,
 )
+from pydantic_core.core_schema import (
+    CoreSchema,
+    no_info_after_validator_function,
+    str_schema,
+    to_string_ser_schema,
+)
 
+from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
 from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
 from beir_eval.errors import shown
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.unmatched_ids import MatchCounts, findings_of_parts
+from beir_eval.inspection.unmatched_ids import MatchCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from beir_eval.core.qrels import Qrels
 
 #: Settings in a saved file, which states all that it does not leave out as unset.
 SavedSettings: TypeAlias = Annotated[
@@ -67,14 +75,42 @@ class Conventions(BaseModel):
     drops_identical_ids: bool = False
 
 
+class QrelsHash(UserString):
+    """A quick hash of judgements, 16 hex digits: a text that is computed when it is first read.
+
+    Most results are never compared, and of long contents it takes longer than the scores.
+    """
+
+    def __init__(self, judgements: Qrels | str) -> None:
+        """Keep the judgements, or the digits."""
+        self._known = judgements
+
+    @property
+    def data(self) -> str:  # type: ignore[override]
+        """The digits."""
+        if not isinstance(self._known, str):
+            self._known = hash_text(int(self._known.query_hashes.sum()))
+        return self._known
+
+    def __reduce__(self) -> tuple[type[QrelsHash], tuple[str]]:
+        """Copy and pickle the digits."""
+        return QrelsHash, (self.data,)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        """Read and write the digits."""
+        written = to_string_ser_schema(when_used="always")
+        return no_info_after_validator_function(cls, str_schema(), serialization=written)
+
+
 class Provenance(BaseModel):
     """The package version and the hashes of the inputs behind a result.
 
     Attributes:
         package_version: the version of beir-eval that made the result.
-        qrels_hash: a quick hash of the judgements that the evaluation was given, those of queries
-            that the run lacks among them (16 hex digits; see ``Qrels.query_hashes``). None for
-            scores that were computed elsewhere.
+        qrels_hash: the hash of the judgements that the evaluation was given, those of queries that
+            the run lacks among them (see ``Qrels.query_hashes``). None for scores that were
+            computed elsewhere.
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
             ``beir-eval evaluate -o r.json`` made the result.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
@@ -85,7 +121,7 @@ class Provenance(BaseModel):
     model_config = FROZEN
 
     package_version: str
-    qrels_hash: str | None = None
+    qrels_hash: QrelsHash | None = None
     qrels_sha256: str | None = None
     run_sha256: str | None = None
     conventions: Conventions | None = None
@@ -117,7 +153,7 @@ class Counted(BaseModel):
             ``drop_identical_ids``.
         queries_without_relevant: ids of evaluated queries without a grade above 0 in the qrels.
         queries_not_judged: the number of queries of the run that are not judged; they have no
-            effect. None in a merged result if a part has any, since another part may judge them.
+            effect. None for a table of Spark, which does not have them.
         queries_without_judgements: the number of queries of the qrels without a judgement; they are
             left out.
         duplicates: the number of entries that repeat a document of their ranking.
@@ -185,38 +221,6 @@ class Counted(BaseModel):
             if not getattr(self, name):
                 written.pop(name, None)
         return written
-
-    @classmethod
-    def from_parts(cls, parts: Sequence[Counted]) -> Counted:
-        """Return the counts over the queries of all parts, which are disjoint."""
-        counts: dict[str, object] = {}
-        for name in cls.model_fields:
-            values = [getattr(part, name) for part in parts]
-            if name in ("deepest_ranking", "max_grade"):
-                counts[name] = max(values)
-            elif name == "judged_in_top":
-                counts[name] = {
-                    cutoff: tuple(map(sum, zip(*(top[cutoff] for top in values), strict=True)))
-                    for cutoff in values[0]
-                }
-            elif name == "double_precision":
-                names = dict.fromkeys(measure for part in values for measure in part)
-                counts[name] = {key: sum(part.get(key, 0.0) for part in values) for key in names}
-            elif name == "queries_not_judged":
-                counts[name] = None if any(value != 0 for value in values) else 0
-            elif name == "duplicates_checked":
-                counts[name] = min(values, key=("judged", "all").index)
-            elif name == "findings":
-                continue
-            elif None in values:
-                counts[name] = None
-            elif isinstance(values[0], tuple):
-                counts[name] = tuple(query_id for query_ids in values for query_id in query_ids)
-            else:
-                counts[name] = sum(values)
-        counted = cls.model_validate(counts)
-        findings = findings_of_parts((part.findings for part in parts), counted.match_counts)
-        return counted.model_copy(update={"findings": findings})
 
     @property
     def match_counts(self) -> MatchCounts:
@@ -329,20 +333,6 @@ class Retrieval(BaseModel):
     collapse: str = ""
     reused: tuple[Reused, ...] = ()
     findings: tuple[Finding, ...] = ()
-
-    @classmethod
-    def from_parts(cls, parts: Sequence[Retrieval]) -> Retrieval:
-        """Return the times and failures of all parts, whose queries are disjoint."""
-        merged: dict[str, Any] = {}
-        for name in cls.model_fields:
-            values = [getattr(part, name) for part in parts]
-            if isinstance(values[0], dict):
-                merged[name] = {key: text for value in values for key, text in value.items()}
-            elif isinstance(values[0], tuple):
-                merged[name] = tuple(chain.from_iterable(values))
-            else:
-                merged[name] = next(filter(None, values), "") if name == "collapse" else sum(values)
-        return cls(**merged | {"findings": tuple(dict.fromkeys(merged["findings"]))})
 
     @property
     def repeated(self) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -15,7 +14,6 @@ from beir_eval._version import __version__
 from beir_eval.core.arrays import exact_sum
 from beir_eval.core.files import kind_of_json
 from beir_eval.core.ids import check_unicode
-from beir_eval.core.qrels import hash_text
 from beir_eval.core.relevance_matrix import TopDocuments
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Shown, warnings_latex
@@ -37,7 +35,13 @@ from beir_eval.evaluation.given_scores import (
     read_given_scores,
 )
 from beir_eval.evaluation.notes import is_cut_short, notes_on
-from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
+from beir_eval.evaluation.records import (
+    Counted,
+    MeasureMean,
+    Provenance,
+    Retrieval,
+    SavedSettings,
+)
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.tables import screen_of
 from beir_eval.measures import TOOLS, parse, spelled
@@ -639,54 +643,6 @@ class EvaluationResult(Shown, Saved):
 
     # Several results
 
-    def merge(self, *others: EvaluationResult) -> EvaluationResult:
-        """Return one result over the queries of this result and others, which must be disjoint.
-
-        Args:
-            others: results of the same name, measures, settings and package version, all of them
-                from ``evaluate`` or all of them of scores computed elsewhere.
-
-        Returns:
-            The queries in the order of the results. Its ``provenance`` has no SHA-256, and the sum
-            of the hashes of the judgements; ``top`` is None unless all results have one.
-
-        Raises:
-            ResultError: results share queries, or differ in name, measures, settings, package
-                version, or bounds and direction of a custom measure; or ERR was computed with
-                different highest grades.
-        """
-        results = [self, *others]
-        for other in others:
-            _check_mergeable(self, other)
-        _check_disjoint(results)
-        counts = [result.counted for result in results if result.counted is not None]
-        skipped = [
-            result.skipped_values.array for result in results if result.skipped_values is not None
-        ]
-        tops = [result.top for result in results if result.top is not None]
-        retrievals = [result.retrieval for result in results if result.retrieval is not None]
-        hashes = [result.provenance.qrels_hash or "" for result in results]
-        return EvaluationResult(
-            name=self.name,
-            measures=self.measures,
-            query_ids=tuple(query_id for result in results for query_id in result.query_ids),
-            values=ScoreMatrix(np.concatenate([result.values.array for result in results], axis=1)),
-            skipped_values=ScoreMatrix(np.concatenate(skipped, axis=1)) if skipped else None,
-            counted=Counted.from_parts(counts) if counts else None,
-            settings=self.settings,
-            # The merged result is not of one qrels file and one run file, so it has no SHA-256.
-            provenance=Provenance(
-                package_version=self.provenance.package_version,
-                qrels_hash=hash_text(sum(int(h, 16) for h in hashes)) if all(hashes) else None,
-                conventions=self.provenance.conventions,
-            ),
-            custom_measures=self.custom_measures,
-            top={query: top for part in tops for query, top in part.items()}
-            if len(tops) == len(results)
-            else None,
-            retrieval=Retrieval.from_parts(retrievals) if retrievals else None,
-        )
-
 
 class _ScoresByName(dict[str, float]):
     """{measure: score}, which finds a score by every spelling that ``result[measure]`` takes."""
@@ -721,17 +677,6 @@ def _aggregate_of(measure: Measure | None, scores: Floats) -> float:
     return total / len(defined)
 
 
-def _check_mergeable(first: EvaluationResult, second: EvaluationResult) -> None:
-    """Raise ResultError unless both have the same name, measures, settings and version."""
-    fields = ("name", "measures", "settings", "provenance.package_version", "custom_measures")
-    for field in fields:
-        value, other = attrgetter(field)(first), attrgetter(field)(second)
-        if value != other:
-            msg = f"only results with the same {field} can be merged, not {value} and {other}"
-            raise ResultError(msg)
-    check_highest_grade(first, second, first.measures)
-
-
 def check_highest_grade(
     first: EvaluationResult, second: EvaluationResult, measures: Iterable[str]
 ) -> None:
@@ -761,15 +706,3 @@ def _uses_max_grade_of_qrels(name: str) -> bool:
         and "max_grade" in measure.definition.defaults
         and "max_grade" not in dict(measure.parameters)
     )
-
-
-def _check_disjoint(results: Sequence[EvaluationResult]) -> None:
-    """Raise ResultError if two results have the same query, evaluated or missing."""
-    seen: set[str] = set()
-    for result in results:
-        queries = {*result.query_ids, *result._missing}  # noqa: SLF001 - its own class
-        if shared := seen & queries:
-            shared_ids = first_few(sorted(shared))
-            msg = f"results over disjoint queries were expected, but they share {shared_ids}"
-            raise ResultError(msg)
-        seen |= queries

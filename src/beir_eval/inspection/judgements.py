@@ -74,12 +74,13 @@ def fractional_grades(grades: Floats, measures: Iterable[Measure]) -> Iterator[F
         grades: the grades, f8[J].
         measures: the measures.
     """
-    names = [
-        str(measure)
-        for measure in measures
-        if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
-    ]
-    if names and has_fractional_grades(grades):
+    if has_fractional_grades(grades) and (
+        names := [
+            str(measure)
+            for measure in measures
+            if "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
+        ]
+    ):
         yield Finding.from_code(
             "fractional-grades",
             "the qrels hold fractional grades, and every grade above 0 counts as relevant for "

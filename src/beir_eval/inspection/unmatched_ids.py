@@ -199,31 +199,10 @@ def find_unmatched_ids(
         yield unmatched_ids(counts, difference)
 
 
-def findings_of_parts(
-    parts: Iterable[Sequence[Finding]], counts: MatchCounts
-) -> tuple[Finding, ...]:
-    """Return the findings of results over disjoint queries; the first of each code is kept.
-
-    Whether ids match is decided by the counts of all: parts that are too small to show it may do so
-    together; then no ids are known.
-
-    Args:
-        parts: the findings of each result.
-        counts: the counts over all parts.
-    """
-    by_code: dict[str, Finding] = {}
-    last_remedy = ""
-    for finding in itertools.chain.from_iterable(parts):
-        by_code.setdefault(finding.code, finding)
-        last_remedy = finding.remedy if finding.code == UNMATCHED else last_remedy
-    first = by_code.pop(UNMATCHED, None)
-    if not counts.are_few or (first is None and not counts.are_hardly_any):
-        return tuple(by_code.values())
-    by_code.pop("ids-nearly-match", None)
-    of_all = unmatched_ids(counts, IdDifference())
-    if first is not None and first.remedy == last_remedy:
-        of_all = of_all.model_copy(update={"examples": first.examples, "remedy": first.remedy})
-    return (of_all, *by_code.values())
+def finding_of_counts(counts: MatchCounts) -> tuple[Finding, ...]:
+    """Return the finding that ids do not match, without ids, if the counts show it."""
+    is_shown = counts.are_few and counts.are_hardly_any
+    return (unmatched_ids(counts, IdDifference()),) if is_shown else ()
 
 
 def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:

@@ -264,9 +264,8 @@ class Measure:
         Raises:
             MeasureError: a required parameter is missing.
         """
-        parameters = dict(self.parameters)
         for name, default in self.definition.defaults.items():
-            if default is inspect.Parameter.empty and name not in parameters:
+            if default is inspect.Parameter.empty and name not in dict(self.parameters):
                 msg = f"{self.name} needs the parameter {name}, for example {self.name}({name}=0.5)"
                 raise MeasureError(msg)
         return self
@@ -342,15 +341,16 @@ class Measure:
         >>> (Success(rel=2) @ 5).named("hit_rate")
         'hit_rate(rel=2)@5'
         """
-        entry = resolve(word)
-        implied = {} if entry is None else entry[1]
+        end = "" if self.cutoff is None else f"@{self.cutoff}"
+        if not self.parameters:
+            return word + end
+        _, implied = resolve(word) or (None, dict[str, Any]())
         listed = ", ".join(
             f"{name}={format_value(value)}"
             for name, value in self.parameters
             if implied.get(name) != value
         )
-        brackets = f"({listed})" if listed else ""
-        return f"{word}{brackets}" + ("" if self.cutoff is None else f"@{self.cutoff}")
+        return f"{word}({listed}){end}" if listed else word + end
 
     def __repr__(self) -> str:
         """Return the canonical name."""

@@ -26,10 +26,10 @@ from beir_eval.evaluation.query_scores import (
     judged_rows,
     scores_of,
 )
-from beir_eval.evaluation.records import Provenance, SavedSettings, sums_of
+from beir_eval.evaluation.records import Provenance, QrelsHash, SavedSettings, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.inspection.unmatched_ids import findings_of_parts
+from beir_eval.inspection.unmatched_ids import finding_of_counts
 from beir_eval.measures import parse
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class TableFacts(Saved):
         Args:
             total: the sum of the column ``qrels_hash``.
         """
-        return self.provenance.model_copy(update={"qrels_hash": hash_text(total)})
+        return self.provenance.model_copy(update={"qrels_hash": QrelsHash(hash_text(total))})
 
 
 def judged_in_top_column(cutoff: int) -> str:
@@ -315,7 +315,7 @@ class _Rows(NamedTuple):
             duplicates_checked="all",
             repeated_judgements=self.repeated_judgements,
             max_grade=facts.max_grade,
-            findings=findings_of_parts((), self.counts.match_counts),
+            findings=finding_of_counts(self.counts.match_counts),
             double_precision=sums_of(filter(None, map(json.loads, differences)), facts.measures),
         )
 

@@ -59,9 +59,9 @@ def component_outputs(
     column_of = {query_id: column for column, query_id in enumerate(query_ids)}
     values = np.full((len(result.measures), len(query_ids)), np.nan)
     values[:, [column_of[query_id] for query_id in result.query_ids]] = result.values.array
-    results: dict[str, dict[str, Any]] = {}
+    means, results = result.aggregate, dict[str, dict[str, Any]]()
     for measure, scores in zip(result.measures, values.tolist(), strict=True):
-        mean = sum(scores) / len(scores) if plain_mean else result[measure]
+        mean = sum(scores) / len(scores) if plain_mean else means[measure]
         results[measure] = {"score": mean, "individual_scores": scores}
     return {
         "score": results[primary]["score"],
