@@ -91,7 +91,6 @@ def calls_by_name():
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
-        "qrels_from_votes": lambda f: f([("q", "a", 1)]),
         "read_qrels": lambda f: f(demo.FOLDER),
         "read_run": lambda f: f(demo.RUNS[0]),
         "validate": lambda f: f(QRELS, GOOD),

@@ -20,7 +20,6 @@ from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
     from beir_eval.adapters import (
-        qrels_from_votes,
         read_qrels,
         read_run,
         write_qrels,
@@ -109,7 +108,6 @@ __all__ = [
     "num_rel_ret",
     "num_ret",
     "parse",
-    "qrels_from_votes",
     "read_qrels",
     "read_run",
     "set_map",
@@ -126,7 +124,7 @@ lazy_exports(
     __name__,
     {
         "beir_eval.measures": " ".join(__all__),  # but for what follows
-        "beir_eval.adapters": "qrels_from_votes read_qrels read_run write_qrels write_run",
+        "beir_eval.adapters": "read_qrels read_run write_qrels write_run",
         "beir_eval.benchmark": "Benchmark compare_benchmark",
         "beir_eval.comparison": "assert_no_regression check_gate compare compare_runs Comparison",
         "beir_eval.comparison.checkpoints": "checkpoint_curve",

@@ -122,8 +122,7 @@ def read_run(  # noqa: PLR0913 - one keyword a fact
       Documents are ranked by score if there is one, and by rank otherwise. The third of three
       columns is the rank if its numbers are whole, different for each query, and begin at 0 or 1,
       in any order; it is the score if those of each query have a fraction or never increase;
-    - "json": ``{query_id: {doc_id: score}}``, MTEB's predictions of a single split, or an answer of
-      ``_rank_eval`` of Elasticsearch or OpenSearch;
+    - "json": ``{query_id: {doc_id: score}}``, or MTEB's predictions of a single split;
     - "jsonl": one query per line, ``{"query_id": …, "docs": …}``, where the documents are
       ``{doc_id: score}``, a list of ids (best first), of ``[doc_id, score]`` or of objects; or one
       document per line, ``{"query_id": …, "doc_id": …, "score": …}``;

@@ -1,4 +1,4 @@
-"""The columns and keys that tables, JSON files and votes are read by, and the rows that count.
+"""The columns and keys that tables and JSON files are read by, and the rows that count.
 
 Columns have their usual names, or those that the caller states (``StatedColumns``). Columns such as
 "system" tell the systems of a table apart: ``RowFilter`` keeps the rows of one.

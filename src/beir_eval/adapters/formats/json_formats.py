@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from beir_eval.adapters.formats.text_lines import encode_utf8
-from beir_eval.adapters.search_responses import is_rank_eval, run_from_responses
 from beir_eval.core.arrays import read_floats
 from beir_eval.core.column_names import (
     DOC_NAMES,
@@ -82,16 +81,12 @@ def read_json_run(content: FileContent) -> Run:
     """Return the run of a file of format "json": ``{query_id: {doc_id: score}}``.
 
     In place of an object, a query may have a list of ids, best first, or of objects with id and
-    score. The predictions of MTEB are read too, if they are those of a single split, and an answer
-    of Elasticsearch's ``_rank_eval``.
+    score. The predictions of MTEB are read too, if they are those of a single split.
 
     Raises:
         FileFormatError: the content is not JSON, has another shape, or holds several runs.
-        InputError: queries failed in the answer of ``_rank_eval``.
     """
     parsed = _parse(content, content.text(), None)
-    if is_rank_eval(parsed):
-        return run_from_responses(parsed)
     if not _is_of_mteb(parsed):
         return _json_run(content, parsed)
     runs = _mteb_runs(content, parsed)
