@@ -97,7 +97,7 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
         expected = compare_slices(results, expected_columns, baseline="bm25", draws=199)
         actual = SlicedComparison.load(tmp_path / "c.slices.json")
         assert actual.slices == expected.slices
-        assert "Within slices of the queries" in result
+        assert "By slice" in result
 
 
 def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tmp_path):
@@ -108,7 +108,7 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
     options = ["--slices", labels, "-o", tmp_path / "c.csv", "-o", tmp_path / "c.md"]
     success(run("compare", saved, *options))
     assert (tmp_path / "c.slices.csv").read_text().startswith("column,slice,slice_queries,measure")
-    assert "## Within slices of the queries" in (tmp_path / "c.md").read_text()
+    assert "## By slice" in (tmp_path / "c.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_texts_are_those_of_the_split_that_was_evaluated(tmp_path):
 def test_compare_with_slices_shows_them_in_the_report(tmp_path):
     html = tmp_path / "r.html"
     success(run("compare", demo.FOLDER, BM25, PLAIN, "--slices", "length", "-o", html))
-    assert "Within slices of the queries" in html.read_text()
+    assert "By slice" in html.read_text()
     assert "slices-0" in report_data(html)["figures"]
 
 

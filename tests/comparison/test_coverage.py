@@ -68,7 +68,7 @@ def test_every_text_of_a_comparison_warns_before_the_verdict(case):
     [warning] = comparison.warnings()
     assert warning.startswith("new-2: ")
     assert comparison.notes()[0] == warning
-    assert_warned(unescaped(comparison.to_markdown()), words, before="new-2 vs ")
+    assert_warned(unescaped(comparison.to_markdown()), words, before="- nDCG@10")
     assert_warned(comparison.to_latex(), words, before=r"\begin{tabular}")
     assert comparison.to_latex().startswith("% Warning: ")
     assert_warned(unescaped(comparison._repr_html_()), words, before="<table")

@@ -15,17 +15,28 @@ def qrels(queries, without_relevant=0):
     return {f"q{number}": {"a": grade} for number, grade in enumerate(grades)}
 
 
-def test_each_measure_has_a_row_for_low_usual_and_high_spreads():
+def test_each_measure_has_a_row_for_similar_usual_and_very_different_systems():
     result = experiment_power(qrels(50))
     assert [(row.measure, row.spread) for row in result.rows] == [
-        (measure, spread) for measure in MEASURES for spread in ("low", "usual", "high")
+        (measure, spread)
+        for measure in MEASURES
+        for spread in ("similar", "usual", "very different")
     ]
     for row in result.rows:
         assert row.sd in SPREADS[row.measure]
         assert row.detectable == minimum_detectable_difference(row.sd, 50)
         assert row.equal_within == detectable_equality(row.sd, 50)
     assert result.smallest_margin == smallest_margin(50)
-    assert "size is never below 0.058" in " ".join(result.notes())
+    assert "size is never below 0.058" in result.to_markdown()
+
+
+def test_the_screen_answers_in_one_sentence_a_measure():
+    result = experiment_power(qrels(43), "nDCG@10")
+    sentence = "43 queries usually show a difference of about 0.09 nDCG@10 (0.05 to 0.16)"
+    assert str(result).splitlines()[0] == sentence
+    assert result.to_table().header == ("systems", "similar", "usual", "very different")
+    few = experiment_power(qrels(8), "nDCG@10", sd=0.9)
+    assert str(few).startswith("8 queries usually show no difference of nDCG@10")
 
 
 def test_every_spread_is_of_a_measure_that_exists_and_increases():
@@ -61,8 +72,8 @@ def test_few_queries_can_show_nothing_and_the_table_says_so():
     result = experiment_power(qrels(5), "nDCG@10")
     assert result.rows[0].detectable is None
     assert "n/a" in str(result.to_table().markdown())
-    for words in ("no difference can be significant", "6 queries"):
-        assert words in result.notes()[1]
+    sentence = "5 queries can show no difference of nDCG@10: 6 must differ for a p of at most 0.05"
+    assert str(result).startswith(sentence)
 
 
 @pytest.mark.parametrize(("alpha", "fewest"), [(0.05, 6), (2**-5, 6), (0.01, 8), (2**-7, 8)])
@@ -74,12 +85,9 @@ def test_exactly_the_fewest_queries_can_show_a_difference_and_one_less_cannot(al
     )
     assert enough.fewest_differing == too_few.fewest_differing == fewest
     assert enough.rows[0].detectable == minimum_detectable_difference(0.1, fewest, alpha=alpha)
-    assert (
-        f"If the systems differ on fewer than {fewest} queries, no difference can be"
-        in enough.notes()[1]
-    )
+    assert f"If systems differ on fewer than {fewest} queries, no" in enough.to_markdown()
     assert too_few.rows[0].detectable is None
-    assert too_few.notes()[1].startswith("no difference can be significant")
+    assert f"can show no difference of nDCG@10: {fewest} must differ" in str(too_few)
 
 
 def test_two_judged_queries_are_enough_for_an_answer():
@@ -89,7 +97,7 @@ def test_two_judged_queries_are_enough_for_an_answer():
 def test_queries_without_a_relevant_document_are_counted():
     result = experiment_power(qrels(40, 3), "nDCG@10")
     assert (result.num_queries, result.num_without_relevant) == (40, 3)
-    assert any(note.startswith("3 of them have no relevant") for note in result.notes())
+    assert any(note.startswith("3 of the queries have no relevant") for note in result.notes())
 
 
 def test_impossible_requests_are_refused():

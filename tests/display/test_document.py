@@ -106,7 +106,11 @@ def test_every_result_that_is_saved_or_shown_is_a_document(shown):
         and issubclass(value, (Saved, Shown))
         and value.__module__.startswith("beir_eval")
     }
-    assert results - {"Saved", "Shown", "Summary", "TableFacts"} == set(shown) == set(CLASSES)
+    assert (
+        results - {"Saved", "Shown", "Summary", "TableFacts", "Compared"}
+        == set(shown)
+        == set(CLASSES)
+    )
 
 
 def test_two_calls_with_the_same_seed_give_equal_results(shown, tmp_path):

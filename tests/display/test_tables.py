@@ -44,7 +44,7 @@ def test_html_shows_the_best_in_bold_the_meaning_of_a_mark_and_the_interval():
     html = TABLE.html("Means", css_class="means")
     assert html.startswith('<table class="means"><caption>Means</caption><thead>')
     assert (
-        "<td><strong>0.6</strong> "
+        '<td data-label="nDCG@10"><strong>0.6</strong> '
         '<span class="mark better" title="better than the baseline">▲</span>'
         "<small>0.5 to 0.7</small></td>"
     ) in html
@@ -56,7 +56,7 @@ def test_words_are_left_aligned_and_undefined_numbers_are_not():
     html = Table(("name", "mean", "verdict"), [("x", "n/a", "better")]).html()
     assert '<th scope="col" class="words">name' in html
     assert '<th scope="col">mean' in html
-    assert '<td>n/a</td><td class="words">better</td>' in html
+    assert '>n/a</td><td data-label="verdict" class="words">better</td>' in html
 
 
 class Tags(HTMLParser):

@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
+from beir_eval import compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.cautions import judged_cautions
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -124,41 +124,50 @@ def test_a_cutoff_beyond_every_ranking_is_marked_in_a_comparison(tmp_path):
     assert "* the run has at most 5 documents per query" in text
 
 
-def figures_of(comparison, folder):
+def compared_rows(comparison, folder):
+    """Return the captions of the tables of systems, and the cells of their rows."""
     write_report(folder / "r.html", comparison)
-    figures = Page((folder / "r.html").read_text()).data["figures"]
-    return [(figure["description"], figure["datasets"]["rows"]) for figure in figures.values()]
+    text = (folder / "r.html").read_text()
+    captions = [unescape(caption) for caption in re.findall("<caption>(.*?)</caption>", text)]
+    tables = text.split('<table class="compared">')[1:]
+    rows = [re.findall("<tr class.*?</tr>", table.partition("</table>")[0]) for table in tables]
+    return captions[: len(tables)], rows
 
 
-def test_the_forest_of_one_pair_has_a_row_for_each_measure(tmp_path):
+def test_a_pair_has_a_row_for_each_system_with_its_difference_drawn_beside_it(tmp_path):
     runs = {"a": {"q": {"d": 1.0}, "p": {"x": 1.0}}, "b": {"q": {"x": 1.0}, "p": {"e": 1.0}}}
     names = ["P@1", "MRR", "nDCG@3"]
-    [(caption, rows)] = figures_of(
-        compare_runs({"q": {"d": 1}, "p": {"e": 1}}, runs, names), tmp_path
-    )
-    assert [row["label"] for row in rows] == ["Precision@1", "MRR", "nDCG@3"]
-    assert caption.startswith("difference b − a with ")
+    qrels = {"q": {"d": 1}, "p": {"e": 1}}
+    captions, tables = compared_rows(compare_runs(qrels, runs, names, baseline="a"), tmp_path)
+    measures = ["Precision@1", "MRR", "nDCG@3"]
+    assert [caption.partition(":")[0] for caption in captions] == measures
+    for rows in tables:
+        drawn = {re.search("<th.*?>(.*?)</th>", row)[1]: "<circle" in row for row in rows}
+        assert drawn == {"a": False, "b": True}
 
 
-def test_measures_of_other_bounds_have_a_forest_of_their_own(tmp_path):
-    scores = {"P@1": {"q": 1.0, "p": 0.0}, "ms": {"q": 30.0, "p": 41.0}}
-    lower = {
-        name: {query: score / 2 for query, score in row.items()} for name, row in scores.items()
-    }
-    results = [
-        EvaluationResult.from_scores(name, table, higher_is_better={"ms": False})
-        for name, table in (("a", scores), ("b", lower))
-    ]
-    figures = figures_of(compare(results), tmp_path)
-    assert [[row["label"] for row in rows] for _, rows in figures] == [["Precision@1"], ["ms"]]
+def test_a_difference_is_drawn_in_its_place_between_the_ends_of_its_interval(tmp_path):
+    [rows] = compared_rows(made(40, 3), tmp_path)[1]
+    for row in (row for row in rows if "<circle" in row):  # all but the baseline
+        numbers = [float(text) for text in re.findall(r">([+-]0\.\d+)", row)]
+        low, high = (
+            float(end)
+            for end in re.search('<line x1="([^%]+)%" x2="([^%]+)%" y1="50', row).groups()
+        )
+        middle, zero = (float(re.search(f'{name}="(.+?)%"', row)[1]) for name in ("cx", 'zero" x1'))
+        assert low <= middle <= high
+        assert (middle > zero) == (numbers[0] > 0)
 
 
-def test_rows_of_a_forest_name_the_system_and_its_caption_the_baseline(tmp_path):
-    runs = {name: {"q": {"d": 1.0}, "p": {name: 1.0}} for name in "abc"}
-    comparison = compare_runs({"q": {"d": 1}, "p": {"a": 1}}, runs, ["MRR"], baseline="b")
-    [(caption, rows)] = figures_of(comparison, tmp_path)
-    assert [row["label"] for row in rows] == ["a", "c"]
-    assert caption.startswith("difference of MRR to b with ")
+def test_of_all_pairs_the_figure_has_the_signs_of_the_table(tmp_path):
+    comparison = compare(dict(made(40, 4).results), draws=500)
+    page = page_of(tmp_path / "r.html", comparison)
+    [figure] = page.data["figures"].values()
+    rows = figure["datasets"]["rows"]
+    assert len(rows) == 6
+    assert all(row["difference"] >= 0 for row in rows)
+    best = [row[0] for row in comparison.document().tables[0].rows]
+    assert rows[0]["label"] == f"{best[0]} − {best[1]}"
 
 
 @pytest.mark.parametrize(("judged", "is_low"), [(4, True), (7, False)])
@@ -247,7 +256,7 @@ def test_slices_are_a_section_with_a_verdict_for_each_slice_and_measure(tmp_path
     comparison = made(40, 2, measures=("nDCG@10", "Recall@10"))
     sliced = slices_of(comparison, {"long": 25, "short": 14, "odd": 1})
     page = page_of(tmp_path / "r.html", comparison, slices=sliced)
-    section = page.text.partition("Within slices of the queries")[2].partition("Queries")[0]
+    section = page.text.partition("By slice")[2].partition("Queries")[0]
     for row in sliced.differences_table().rows:
         assert re.search(rf"{row[0]} {row[1]} {row[2]} .*? {row[-1]}", section)
     assert "odd: too small, 1 query" in section

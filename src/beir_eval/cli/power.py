@@ -34,7 +34,7 @@ def power(
         float | None,
         typer.Option(
             help="The standard deviation over queries of the differences that you expect; by "
-            "default low, usual and high ones of real systems.",
+            "default those of similar, usual and very different real systems.",
         ),
     ] = None,
     split: Annotated[str | None, typer.Option(help=SPLIT, metavar="NAME")] = None,

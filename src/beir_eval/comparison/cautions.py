@@ -9,13 +9,14 @@ import numpy as np
 from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.judged import counts_unjudged, judged_cautions
 from beir_eval.display.tables import score_text
+from beir_eval.errors import number_of
 from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.compared import Compared
 
 #: All documents of a system are judged, and of another system this share is not.
 _LEAST_GAP = 0.1
@@ -25,7 +26,7 @@ _LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
 _LARGE_SHARE = 0.1
 
 
-def cautions_on(comparison: Comparison) -> list[str]:
+def cautions_on(comparison: Compared) -> list[str]:
     """Return the cautions on the systems of a comparison; mostly an empty list.
 
     They are about queries without relevant documents or without a score of a system, repeats of
@@ -54,7 +55,7 @@ def cautions_on(comparison: Comparison) -> list[str]:
     ]
 
 
-def _on_without_effect(comparison: Comparison) -> Iterator[str]:
+def _on_without_effect(comparison: Compared) -> Iterator[str]:
     """Yield a sentence if the queries that all systems have were asked for, and are not compared.
 
     Missing queries count as empty rankings then, so that all systems have all queries.
@@ -66,7 +67,7 @@ def _on_without_effect(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _without_relevant(comparison: Comparison) -> Iterator[str]:
+def _without_relevant(comparison: Compared) -> Iterator[str]:
     """Yield a sentence if many queries have no relevant document, and so no difference."""
     without = max(
         (
@@ -85,7 +86,7 @@ def _without_relevant(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _undefined_scores(comparison: Comparison) -> Iterator[str]:
+def _undefined_scores(comparison: Compared) -> Iterator[str]:
     """Yield a sentence for each measure that is undefined for more queries of some systems."""
     for measure in comparison.measures:
         counts = np.isnan(comparison.scores[measure].array).sum(axis=1).tolist()
@@ -101,7 +102,7 @@ def _undefined_scores(comparison: Comparison) -> Iterator[str]:
             )
 
 
-def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
+def _repeats_cautions(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems with one run, because of which repeats of others are averaged."""
     settings = comparison.settings
     counts = {
@@ -122,7 +123,7 @@ def _repeats_cautions(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _equal_repeats(comparison: Comparison) -> Iterator[str]:
+def _equal_repeats(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems of which all repeats are the same, as of one seed."""
     equal = [
         system
@@ -142,7 +143,7 @@ def _equal_repeats(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _only_judged(comparison: Comparison) -> Iterator[str]:
+def _only_judged(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems of which every document is judged, unlike those of others."""
     measures = [measure for measure in map(registered, comparison.measures) if measure is not None]
     measure = next((measure for measure in measures if counts_unjudged(str(measure))), None)
@@ -165,7 +166,7 @@ def _only_judged(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:
+def _unreached_cutoffs(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on measures whose cutoff no ranking reaches, of systems of equal depth."""
     depths = comparison.deepest_rankings
     deepest = max(depths.values(), default=0)
@@ -184,7 +185,7 @@ def _unreached_cutoffs(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _depth_cautions(comparison: Comparison) -> Iterator[str]:
+def _depth_cautions(comparison: Compared) -> Iterator[str]:
     """Yield a sentence for each cutoff down to which a system has fewer documents than another.
 
     Measures of systems whose longest rankings differ have a sentence of their own.
@@ -226,7 +227,7 @@ def _depth_text(mean_depth: float) -> str:
     return f"{mean_depth:.1f}".removesuffix(".0")
 
 
-def _tie_cautions(comparison: Comparison) -> Iterator[str]:
+def _tie_cautions(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems whose mean ties move by more than the margin."""
     wide = [
         f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
@@ -237,3 +238,15 @@ def _tie_cautions(comparison: Comparison) -> Iterator[str]:
     measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
     if wide:
         yield f"Ties: {some_of(wide)}{measure}, depending on how ties are broken"
+
+
+def ignored_queries(comparison: Compared) -> Iterator[str]:
+    """Yield that queries of all runs are not judged, unless a warning on missing ones says so."""
+    counts = [
+        None if result.counted is None else result.counted.queries_not_judged
+        for result, *_ in comparison.results.values()
+    ]
+    missing = any(coverage.queries_missing for coverage in comparison.coverage)
+    if counts and not missing and (fewest := min(count or 0 for count in counts)):
+        have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
+        yield f"{number_of(fewest, 'query', 'queries')} of the runs {have} left out"

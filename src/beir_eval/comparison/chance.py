@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from beir_eval.display.tables import Table
+from beir_eval.comparison.likeness import MOST_PAIRS, MOST_RANKING_PAIRS, has_too_many_pairs
+from beir_eval.comparison.verdict_sentences import (
+    MARKS_NOTE,
+    RANKS_NOTE,
+    interval_notes,
+    left_out_notes,
+    source_notes,
+    test_text,
+)
+from beir_eval.display.tables import Table, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.records import Difference
 
 #: What p does not account for if systems may have been chosen on these queries.
 CHOICE_OF_SYSTEMS = "the choice of the best system"
@@ -33,7 +43,7 @@ class Chance:
     short: str = ""
 
 
-def chances_of(comparison: Comparison) -> list[Chance]:
+def chances_of(comparison: Compared) -> list[Chance]:
     """Return all sources of chance of a comparison, each with whether p covers it."""
     return [
         *_queries(comparison),
@@ -55,7 +65,7 @@ def chances_of(comparison: Comparison) -> list[Chance]:
     ]
 
 
-def chance_table(comparison: Comparison) -> Table:
+def chance_table(comparison: Compared) -> Table:
     """Return a table with a row for each source of chance: whether p covers it, and how."""
     rows = [
         (chance.source, "yes" if chance.in_p else "no", chance.text)
@@ -64,13 +74,13 @@ def chance_table(comparison: Comparison) -> Table:
     return Table(("chance of", "in p", "what is assumed"), rows)
 
 
-def sample_text(comparison: Comparison) -> str:
+def sample_text(comparison: Compared) -> str:
     """Return what p is over, such as "43 queries and 3 repeats"."""
     chances = chances_of(comparison)
     return " and ".join(chance.short for chance in chances if chance.in_p and chance.short)
 
 
-def chance_note(comparison: Comparison) -> str:
+def chance_note(comparison: Compared) -> str:
     """Return what the p-value covers and what not, with the noise that would undo a verdict."""
     others = [chance.short for chance in chances_of(comparison) if chance.short and not chance.in_p]
     return chance_sentence(sample_text(comparison), others) + _noise_text(comparison)
@@ -97,7 +107,7 @@ def queries_only_note(sample: str = "queries") -> str:
     return chance_sentence(sample, others)
 
 
-def queries_sample_text(comparison: Comparison) -> str:
+def queries_sample_text(comparison: Compared) -> str:
     """Return the number of queries behind means and p, by measure where it differs.
 
     A query without relevant documents is among those compared, and has no score if these are left
@@ -115,7 +125,7 @@ def queries_sample_text(comparison: Comparison) -> str:
     return f"the queries that a measure is defined for ({by_measure} of {total:,})"
 
 
-def _queries(comparison: Comparison) -> Iterator[Chance]:
+def _queries(comparison: Compared) -> Iterator[Chance]:
     """Yield the chance of queries, and that of related ones."""
     num_queries = queries_sample_text(comparison)
     if comparison.clusters is None:
@@ -132,7 +142,7 @@ def _queries(comparison: Comparison) -> Iterator[Chance]:
     yield Chance("related queries", in_p=True, text=f"{clusters} of {num_queries}")
 
 
-def _repeats(comparison: Comparison) -> Chance:
+def _repeats(comparison: Compared) -> Chance:
     """Return the chance of repeats, such as the seeds of a training."""
     settings = comparison.settings
     noisy = [name for name in comparison.systems if name not in settings.deterministic]
@@ -162,7 +172,7 @@ def _repeats(comparison: Comparison) -> Chance:
     )
 
 
-def _comparisons(comparison: Comparison) -> Chance:
+def _comparisons(comparison: Compared) -> Chance:
     """Return the chance of several comparisons on one measure."""
     number, correction = comparison.num_comparisons, comparison.settings.correction
     if number == 1:
@@ -175,7 +185,7 @@ def _comparisons(comparison: Comparison) -> Chance:
     return Chance("comparisons", in_p=True, text=text)
 
 
-def _measures(comparison: Comparison) -> Chance:
+def _measures(comparison: Compared) -> Chance:
     """Return the chance of several measures."""
     number = len(comparison.measures)
     if number == 1:
@@ -184,7 +194,7 @@ def _measures(comparison: Comparison) -> Chance:
     return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
 
 
-def _noise_text(comparison: Comparison) -> str:
+def _noise_text(comparison: Compared) -> str:
     """Return how much noise of training would undo a verdict, as a sentence; "" for no verdict."""
     decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
     if not decided:
@@ -201,3 +211,64 @@ def _noise_text(comparison: Comparison) -> str:
     if not weakest.noise_to_undo:
         noise = "Any training noise"
     return f". {noise} would make {which} undecided"
+
+
+def notes_of(comparison: Compared) -> Iterator[str]:
+    """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
+    settings = comparison.settings
+    num_comparisons = comparison.num_comparisons
+    correction_note = (
+        f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
+    )
+    yield (
+        f"{queries_sample_text(comparison)}; {test_text(settings)}"
+        f"{_draws_text(comparison.differences)}"
+        f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
+    )
+    yield from interval_notes(settings, num_comparisons)
+    yield chance_note(comparison)
+    yield RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
+    yield from further_notes(comparison)
+
+
+def further_notes(comparison: Compared) -> Iterator[str]:
+    """Yield notes that only some comparisons have: sources, conventions, tests, repeats."""
+    yield from source_notes(
+        comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
+    )
+    yield from comparison.conventions
+    yield from left_out_notes(comparison.left_out)
+    yield from {difference.note: None for difference in comparison.differences if difference.note}
+    for mean in comparison.means:
+        if mean.repeats > 1:
+            yield (
+                f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
+                f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
+            )
+
+
+def _draws_text(differences: Sequence[Difference]) -> str:
+    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
+    random = {difference.draws for difference in differences if not difference.exact} - {0}
+    if random:
+        return f" with {max(random):,} random sign vectors"
+    if any(difference.exact and difference.draws for difference in differences):
+        unit = "queries" if differences[0].num_clusters is None else "clusters"
+        return f" with all sign vectors of the {unit} that differ"
+    return ""
+
+
+def likeness_notes(comparison: Compared) -> Iterator[str]:
+    """Yield notes: why likeness was left out, or that only the first repeat was compared."""
+    has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
+    if (
+        has_top
+        and comparison.likeness is None
+        and has_too_many_pairs(comparison.differences, len(comparison.query_ids))
+    ):
+        yield (
+            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
+            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
+        )
+    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
+        yield "ranking similarity: of a system's repeats, the first is taken"

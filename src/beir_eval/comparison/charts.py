@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.comparison.tables import shown_differences
 from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display import charts as display_charts
 from beir_eval.display.charts import difference_rows
@@ -13,20 +14,19 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from beir_eval.comparison.records import PairDifference
-    from beir_eval.comparison.result import Comparison
-    from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.records import ComparisonSettings, Difference, PairDifference
     from beir_eval.display.figure import Figure
-    from beir_eval.measures.scales import ScoreScale
 
 #: The kinds of figures that ``Comparison.plot`` draws.
 PLOT_KINDS = ("forest", "queries", "scatter")
 
 
-def forest_figure(comparison: Comparison, measure: str, *, most: int | None = None) -> Figure:
+def forest_figure(comparison: Compared, measure: str, *, most: int | None = None) -> Figure:
     """Return a forest plot: the differences on a measure with their intervals.
 
-    With a baseline, a row is labelled by its system alone, and the title names the baseline.
+    They have the signs of the tables: system minus baseline, or of all pairs the higher mean minus
+    the lower. With a baseline, a row is labelled by its system alone, and the title names it.
 
     Args:
         comparison: the comparison.
@@ -34,7 +34,7 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
         most: how many differences to draw at most, the largest in absolute value; None draws all.
     """
     differences = [
-        difference for difference in comparison.differences if difference.measure == measure
+        difference for difference in shown_differences(comparison) if difference.measure == measure
     ]
     baseline = comparison.baseline
     rows = [
@@ -50,63 +50,36 @@ def forest_figure(comparison: Comparison, measure: str, *, most: int | None = No
     return figure
 
 
-def forest_of_measures(comparison: Comparison, measures: Sequence[str]) -> Figure:
-    """Return a forest plot of one pair: its difference on each measure, one row per measure.
-
-    Args:
-        comparison: a comparison of two systems.
-        measures: the canonical names of some of its measures, whose scores can share an axis.
-    """
-    differences = [
-        difference for difference in comparison.differences if difference.measure in measures
-    ]
-    rows = [forest_row(difference, difference.measure) for difference in differences]
-    return _forest(comparison, rows, f"difference {_pair_label(differences[0])}", 1)
-
-
-def forest_of_slices(sliced: SlicedComparison, measure: str, *, most: int | None = None) -> Figure:
+def forest_of_slices(
+    differences: Sequence[tuple[str, Difference]],
+    measure: str,
+    settings: ComparisonSettings,
+    *,
+    most: int | None = None,
+) -> Figure:
     """Return a forest plot of one pair: its difference on a measure, one row per slice.
 
     Args:
-        sliced: a comparison of two systems by slices.
-        measure: the canonical name of one of its measures.
+        differences: the name of each slice, and the difference in it.
+        measure: the canonical name of the measure.
+        settings: those of the comparison.
         most: how many slices to draw at most, the first ones; None draws all.
     """
-    differences = [
-        (slice_, difference)
-        for slice_ in sliced.slices
-        for difference in slice_.differences
-        if difference.measure == measure
-    ]
     rows = [
-        forest_row(difference, f"{sliced.slice_name(slice_)} ({difference.num_queries:,} queries)")
-        for slice_, difference in differences[:most]
+        forest_row(difference, f"{name} ({difference.num_queries:,} queries)")
+        for name, difference in differences[:most]
     ]
     figure = display_charts.forest(
         rows,
         title=f"difference of {measure}",
-        margin=sliced.settings.margin,
-        intervals=intervals_text(sliced.settings, len(differences)),
+        margin=settings.margin,
+        intervals=intervals_text(settings, len(differences)),
     )
     if differences:  # not in the title, which is also that of the axis: names can be long
         _describe(figure, _pair_label(differences[0][1]))
     if len(rows) < len(differences):
         _describe(figure, f"the first {len(rows)} of {len(differences)} slices")
     return figure
-
-
-def measures_on_one_axis(comparison: Comparison) -> list[list[str]]:
-    """Return the measures in groups of equal bounds and direction, in order of first appearance."""
-    groups: dict[ScoreScale, list[str]] = {}
-    for measure in comparison.measures:
-        scale = scale_of(measure, comparison.custom_measures)
-        groups.setdefault(scale, []).append(measure)
-    return [
-        part
-        for scale, group in groups.items()
-        # Without bounds, one measure may be of milliseconds and another of dollars.
-        for part in ([group] if scale.bounds is not None else [[measure] for measure in group])
-    ]
 
 
 def _describe(figure: Figure, addition: str) -> None:
@@ -147,7 +120,7 @@ def forest_row(difference: PairDifference, label: str | None = None) -> dict[str
 
 
 def _forest(
-    comparison: Comparison,
+    comparison: Compared,
     rows: Sequence[Mapping[str, Any]],
     title: str,
     num_comparisons: int,
@@ -165,7 +138,7 @@ def _forest(
 
 
 def pair_figure(  # noqa: PLR0913 - what to draw, and for which systems
-    comparison: Comparison,
+    comparison: Compared,
     kind: str,
     measure: str,
     system: str,

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
-from beir_eval.errors import number_of, warn_caller
+from beir_eval.errors import warn_caller
 from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.inspection.finding import Finding
@@ -23,7 +23,6 @@ from beir_eval.inspection.finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.result import Comparison
     from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -133,18 +132,6 @@ def choice_that_allows(first: EvaluationResult, second: EvaluationResult) -> str
         for result in (first, second)
     )
     return "any-judgements" if ours == theirs else "intersection"
-
-
-def ignored_queries(comparison: Comparison) -> Iterator[str]:
-    """Yield that queries of all runs are not judged, unless a warning on missing ones says so."""
-    counts = [
-        None if result.counted is None else result.counted.queries_not_judged
-        for result, *_ in comparison.results.values()
-    ]
-    missing = any(coverage.queries_missing for coverage in comparison.coverage)
-    if counts and not missing and (fewest := min(count or 0 for count in counts)):
-        have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
-        yield f"{number_of(fewest, 'query', 'queries')} of the runs {have} left out"
 
 
 def deepest_rankings_of(results: Mapping[str, Sequence[EvaluationResult]]) -> dict[str, int]:

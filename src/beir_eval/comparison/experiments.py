@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
+from beir_eval.comparison.overview import one_digit
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.display.document import Document, Shown
+from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import InputError, SettingError, number_of
 from beir_eval.evaluation.inputs import as_qrels
@@ -19,7 +20,7 @@ from beir_eval.significance.equivalence import detectable_equality
 from beir_eval.significance.power import minimum_detectable_difference, smallest_p
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.evaluation.inputs import QrelsLike
     from beir_eval.measures.names import MeasureLike
@@ -48,12 +49,10 @@ SPREADS = {
     "Rprec": (0.049, 0.190, 0.479),
     "bpref": (0.023, 0.198, 0.359),
 }
-_LABELS = ("low", "usual", "high")
+_LABELS = ("similar", "usual", "very different")
 _SOURCE = (
-    "sd: the standard deviation of the differences query by query between two systems; low, usual, "
-    "high: its 10%, 50% and 90% quantiles over 47 pairs of runs (36 on TREC-DL 2019, 1 on "
-    "TREC-COVID, 10 on SciFact). The sd of your systems may differ: state that of an earlier "
-    "comparison with sd="
+    "Similar, usual and very different systems are the 10%, 50% and 90% quantiles of 47 pairs of "
+    "real runs; yours may differ: state the standard deviation of an earlier comparison with sd="
 )
 
 
@@ -62,7 +61,7 @@ class MeasurePower(BaseModel):
 
     Attributes:
         measure: the canonical name of the measure.
-        spread: "low", "usual" or "high" among real systems, or "given".
+        spread: "similar", "usual" or "very different" among real systems, or "given".
         sd: the standard deviation over queries of the differences, in the unit of the measure.
         spread_of: the measure that the standard deviation was measured for; another cutoff of the
             same measure if this cutoff has none, and "" if it was given.
@@ -109,24 +108,50 @@ class ExperimentPower(Shown, Saved):
     rows: tuple[MeasurePower, ...]
 
     def to_table(self) -> Table:
-        """Return a table with a row for each measure and spread."""
-        return Table(
-            ("measure", "spread", "sd", "detectable", "equivalent within"),
-            [
-                (
-                    row.measure,
-                    row.spread,
-                    score_text(row.sd, 3),
-                    score_text(math.nan if row.detectable is None else row.detectable, 3),
-                    score_text(math.nan if row.equal_within is None else row.equal_within, 3),
-                )
-                for row in self.rows
-            ],
-        )
+        """Return a table with two rows for each measure and a column for each spread."""
+        groups = self._by_measure()
+        names = ["measure"] if len(groups) > 1 else []
+        spreads = [row.spread for row in next(iter(groups.values()))]
+        rows = [
+            (*([measure] if names else []), what, *map(_size_text, sizes))
+            for measure, group in groups.items()
+            for what, sizes in (
+                ("usually shown", [row.detectable for row in group]),
+                ("equivalent within", [row.equal_within for row in group]),
+            )
+        ]
+        return Table((*names, "systems", *spreads), rows)
+
+    def _by_measure(self) -> dict[str, list[MeasurePower]]:
+        """Return the rows of each measure."""
+        groups: dict[str, list[MeasurePower]] = {}
+        for row in self.rows:
+            groups.setdefault(row.measure, []).append(row)
+        return groups
 
     def document(self) -> Document:
-        """Return the table, what its columns mean, and what so many queries can never show."""
-        return Document(tables=[self.to_table()], notes=list(self._notes()))
+        """Return what so many queries usually show, for which systems, and the method."""
+        groups = self._by_measure()
+        return Document(
+            sentences=[Sentence(self._sentence(*group)) for group in groups.items()],
+            tables=[self.to_table()],
+            notes=list(self._notes()),
+            details=lambda: [Document(heading="Method", notes=list(self._method()))],
+        )
+
+    def _sentence(self, measure: str, rows: Sequence[MeasurePower]) -> str:
+        """Return which difference on a measure is usually shown."""
+        queries = f"{self.num_queries:,} queries"
+        if self.num_queries < self.fewest_differing:
+            least = f"{self.fewest_differing} must differ for a p of at most {self.alpha:g}"
+            return f"{queries} can show no difference of {measure}: {least}"
+        usual = rows[len(rows) // 2].detectable
+        if usual is None:
+            return f"{queries} usually show no difference of {measure}"
+        low, high = rows[0].detectable, rows[-1].detectable
+        between = f" ({low:.2g} {'or more' if high is None else f'to {high:.2g}'})"
+        about = f"{queries} usually show a difference of about {one_digit(usual)} {measure}"
+        return about + (between if len(rows) > 1 else "")
 
     def __repr__(self) -> str:
         """Return the size, not the content."""
@@ -134,38 +159,42 @@ class ExperimentPower(Shown, Saved):
         return f"ExperimentPower({self.num_queries:,} queries, {measures})"
 
     def _notes(self) -> Iterator[str]:
-        yield (
-            f"{self.num_queries:,} judged queries; single comparisons at level {self.alpha:g}, "
-            f"power {self.power:.0%}"
-        )
+        """Yield what changes the numbers of the table."""
         if self.num_without_relevant:
             yield (
-                f"{self.num_without_relevant:,} of them have no relevant document: systems hardly "
-                "ever differ on them"
+                f"{self.num_without_relevant:,} of the queries have no relevant document: systems "
+                "hardly ever differ on them"
             )
-        if self.num_queries < self.fewest_differing:
-            yield (
-                f"no difference can be significant: {self.fewest_differing} queries must differ "
-                f"for a p of at most {self.alpha:g}"
-            )
-        else:
-            yield (
-                f"detectable: a true difference of this size is significant in {self.power:.0%} of "
-                f"such experiments. If the systems differ on fewer than {self.fewest_differing} "
-                "queries, no difference can be significant"
-            )
+        for measure, origin in {row.measure: row.spread_of for row in self.rows}.items():
+            if origin not in ("", measure):
+                yield f"{measure}: spreads of {origin}, the nearest cutoff that was measured"
+        yield "Half of a difference needs four times as many queries."
+        if any(row.spread_of for row in self.rows):
+            yield _SOURCE
+
+    def _method(self) -> Iterator[str]:
+        """Yield what the words mean, and what so many queries can never show."""
+        yield (
+            f"usually shown: a true difference of this size is significant in {self.power:.0%} of "
+            f"such experiments (single comparisons at level {self.alpha:g}). If systems differ on "
+            f"fewer than {self.fewest_differing} queries, no difference can be significant"
+        )
         yield (
             f"equivalent within: if two systems are truly equal, {self.power:.0%} of such "
             "experiments rule out a difference of this size or more. With "
             f"{self.num_queries:,} queries, that size is never below {self.smallest_margin:.3f}, "
             "for a measure from 0 to 1"
         )
-        if any(row.spread_of for row in self.rows):
-            yield _SOURCE
-        others = {row.measure: row.spread_of for row in self.rows if row.spread_of}
-        for measure, origin in others.items():
-            if origin != measure:
-                yield f"{measure}: spreads of {origin}, the nearest cutoff that was measured"
+        spreads = {row.spread: f"{row.sd:.3f}" for row in self.rows if len(self._by_measure()) == 1}
+        if spreads:
+            yield "standard deviation over queries of the differences: " + ", ".join(
+                f"{spread} {sd}" for spread, sd in spreads.items()
+            )
+
+
+def _size_text(size: float | None) -> str:
+    """Return a difference with three decimals; "n/a" for none."""
+    return score_text(math.nan if size is None else size, 3)
 
 
 def experiment_power(
@@ -179,7 +208,7 @@ def experiment_power(
     """Return what a comparison on these judged queries can show, before any run exists.
 
     It depends on how much the differences of two systems vary between queries. That is known only
-    afterwards: the result covers low, usual and high values among real systems.
+    afterwards: the result covers similar, usual and very different real systems.
 
     Args:
         qrels: ``Qrels``, {query_id: {doc_id: grade}}, or a dataframe that ``Qrels.from_dataframe``

@@ -24,9 +24,9 @@ from beir_eval.display.tables import Cell, printable_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.overview import Columns
     from beir_eval.comparison.records import GateCheck, Outcome
-    from beir_eval.comparison.result import Comparison
     from beir_eval.display.tables import Table
 
 #: The verdict whose colour an outcome has.
@@ -50,7 +50,7 @@ def lost_most_lines(check: GateCheck) -> list[str]:
     return ["The queries that lost most:", *(f"  {query}" for query in check.lost_most)]
 
 
-def gate_document(checks: Sequence[GateCheck], comparison: Comparison | None = None) -> Document:
+def gate_document(checks: Sequence[GateCheck], comparison: Compared | None = None) -> Document:
     """Return what a gate shows: its outcomes, its tests, and what they could miss; no warnings.
 
     Args:
@@ -107,7 +107,7 @@ def missed_text(loss: float) -> str:
     )
 
 
-def _columns(comparison: Comparison, checks: Sequence[GateCheck]) -> Columns:
+def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
     """Return a row for each system, with the test of its check of one measure."""
     of_system = {check.system: check for check in checks if check.against is not None}
     first = next(check for check in of_system.values() if check.value is not None)
@@ -135,7 +135,7 @@ def _columns(comparison: Comparison, checks: Sequence[GateCheck]) -> Columns:
     return columns | evidence
 
 
-def _lost_text(comparison: Comparison, check: GateCheck, measure: str) -> str:
+def _lost_text(comparison: Compared, check: GateCheck, measure: str) -> str:
     """Return on which queries a system loses most; "" if it loses on none."""
     worst = comparison.regressions(
         check.measure, _MOST_QUERIES, system=check.system, against=check.against
@@ -144,7 +144,7 @@ def _lost_text(comparison: Comparison, check: GateCheck, measure: str) -> str:
     return f"{check.system} loses most on {queries}{measure}." if worst else ""
 
 
-def two_sided_notes(comparison: Comparison) -> Iterator[str]:
+def two_sided_notes(comparison: Compared) -> Iterator[str]:
     """Yield why the verdict on a pair is undecided though the gate fails it."""
     failed = {
         (check.measure, check.system)

@@ -11,8 +11,8 @@ from beir_eval.display.document import Sentence
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.records import PairDifference
-    from beir_eval.comparison.result import Comparison
 
 #: How many names, and how many groups of systems, a sentence lists.
 MOST_NAMED = 4
@@ -21,7 +21,7 @@ _ORDER = ("better", "worse", "equivalent", "identical", "undecided")
 _TWO = 2
 
 
-def headline(comparison: Comparison, measure: str | None = None) -> Sentence:
+def headline(comparison: Compared, measure: str | None = None) -> Sentence:
     """Return the verdicts on a measure in one sentence, which begins with the measure.
 
     Args:
@@ -51,7 +51,7 @@ def headline_of(
     return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
-def headlines(comparison: Comparison, where: str = "") -> list[Sentence]:
+def headlines(comparison: Compared, where: str = "") -> list[Sentence]:
     """Return the verdicts on all measures: a sentence for all measures with the same verdicts.
 
     Args:
@@ -68,7 +68,7 @@ def headlines(comparison: Comparison, where: str = "") -> list[Sentence]:
     ]
 
 
-def common_headlines(comparison: Comparison) -> list[Sentence]:
+def common_headlines(comparison: Compared) -> list[Sentence]:
     """Return the verdicts over the queries that all systems have, if a system lacks some.
 
     There is a sentence for all measures with the same verdicts, or one that says why there are
@@ -96,7 +96,7 @@ def common_queries_text(num_common: int, num_judged: int) -> str:
     return f", over the {num_common:,} of {num_judged:,} queries that all systems have"
 
 
-def _labelled_verdicts(comparison: Comparison, measure: str) -> tuple[str, Sentence]:
+def _labelled_verdicts(comparison: Compared, measure: str) -> tuple[str, Sentence]:
     """Return the name of a measure with its direction, and the verdicts on it."""
     differences = [pair for pair in comparison.differences if pair.measure == measure]
     label = measure_text(measure, higher_is_better=differences[0].higher_is_better)

@@ -14,7 +14,7 @@ from beir_eval.measures.registry import JUDGED_ONLY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.compared import Compared
     from beir_eval.evaluation.result import EvaluationResult
 
 #: What the table shows.
@@ -25,7 +25,7 @@ _LOW_PART, _LEAST_GAP = 0.75, 0.1
 _WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
 
 
-def judged_shares(comparison: Comparison, measure: str) -> dict[str, float]:
+def judged_shares(comparison: Compared, measure: str) -> dict[str, float]:
     """Return {system: the share of its documents down to a measure's cutoff that are judged}.
 
     Systems whose documents were not counted are left out, and all for a custom measure.
@@ -39,7 +39,7 @@ def judged_shares(comparison: Comparison, measure: str) -> dict[str, float]:
     return {system: share for system, share in shares.items() if share is not None}
 
 
-def judged_texts(comparison: Comparison, measure: str) -> dict[str, str]:
+def judged_texts(comparison: Compared, measure: str) -> dict[str, str]:
     """Return {system: its judged share in percent} of the systems for which it is known."""
     shares = judged_shares(comparison, measure)
     return {system: f"{share_text(share)}%" for system, share in shares.items()}
@@ -67,7 +67,7 @@ def _share(repeats: Sequence[EvaluationResult], depth: int | None) -> float | No
     return judged / retrieved if retrieved else None
 
 
-def judged_table(comparison: Comparison) -> Table | None:
+def judged_table(comparison: Compared) -> Table | None:
     """Return a table of the judged shares, a row for each system; None if none is known."""
     columns = {
         "all" if (depth := judged_depth(measure)) is None else f"top {depth}": shares
@@ -86,7 +86,7 @@ def judged_table(comparison: Comparison) -> Table | None:
     return Table(("system", *columns), rows)
 
 
-def judged_cautions(comparison: Comparison) -> list[str]:
+def judged_cautions(comparison: Compared) -> list[str]:
     """Return a sentence on systems of which far fewer documents are judged than of another.
 
     It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,

@@ -15,10 +15,10 @@ from beir_eval.display.tables import Table
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.comparison.decisions import Decisions
-    from beir_eval.comparison.result import Comparison
+    from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -70,28 +70,26 @@ def likeness_of(
             has ranked; the first repeat is compared.
         k: how many top documents to compare at most; fewer if a result has kept fewer.
     """
-    if has_too_many_pairs(decisions):
+    if has_too_many_pairs(decisions.differences, len(decisions.query_ids)):
         return None
     kept = [_num_kept(repeats[0]) for repeats in results.values()]
     k = min([k, *(count for count in kept if count is not None)])
     rankings = {name: _top_rankings(decisions, repeats[0]) for name, repeats in results.items()}
     return tuple(
         _pair_likeness(decisions, system, against, rankings[system], rankings[against], k)
-        for system, against in _compared_pairs(decisions)
+        for system, against in _compared_pairs(decisions.differences)
     )
 
 
-def has_too_many_pairs(decisions: Decisions | Comparison) -> bool:
+def has_too_many_pairs(differences: Sequence[Difference], num_queries: int) -> bool:
     """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
-    num_pairs = len(_compared_pairs(decisions))
-    return num_pairs > MOST_PAIRS or num_pairs * len(decisions.query_ids) > MOST_RANKING_PAIRS
+    num_pairs = len(_compared_pairs(differences))
+    return num_pairs > MOST_PAIRS or num_pairs * num_queries > MOST_RANKING_PAIRS
 
 
-def _compared_pairs(decisions: Decisions | Comparison) -> dict[tuple[str, str], None]:
+def _compared_pairs(differences: Sequence[Difference]) -> dict[tuple[str, str], None]:
     """Return the pairs (system, against) in order, each once, as the keys of a dict."""
-    return dict.fromkeys(
-        (difference.system, difference.against) for difference in decisions.differences
-    )
+    return dict.fromkeys((difference.system, difference.against) for difference in differences)
 
 
 def _num_kept(result: EvaluationResult) -> int | None:
@@ -153,31 +151,19 @@ def _mean_of_defined(values: Floats) -> float | None:
     return math.fsum(defined) / len(defined) if defined else None
 
 
-def likeness_table(comparison: Comparison) -> Table:
-    """Return the likeness of every pair as a table, one row for each pair."""
+def likeness_table(pairs: Iterable[Likeness]) -> Table:
+    """Return the likeness of pairs as a table, one row for each pair."""
     return Table(
         _COLUMNS,
         [
             (
-                likeness.system,
-                likeness.against,
-                value_or_unknown(likeness.rbo),
-                range_text(likeness.rbo_lowest, likeness.rbo_highest),
-                value_or_unknown(likeness.overlap),
-                value_or_unknown(likeness.kendall_distance),
+                pair.system,
+                pair.against,
+                value_or_unknown(pair.rbo),
+                range_text(pair.rbo_lowest, pair.rbo_highest),
+                value_or_unknown(pair.overlap),
+                value_or_unknown(pair.kendall_distance),
             )
-            for likeness in comparison.likeness or ()
+            for pair in pairs
         ],
     )
-
-
-def likeness_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield notes: why likeness was left out, or that only the first repeat was compared."""
-    has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
-    if has_top and comparison.likeness is None and has_too_many_pairs(comparison):
-        yield (
-            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
-            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
-        )
-    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
-        yield "ranking similarity: of a system's repeats, the first is taken"

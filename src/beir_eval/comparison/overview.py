@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from beir_eval.comparison.cautions import cautions_on
-from beir_eval.comparison.chance import sample_text
-from beir_eval.comparison.coverage import ignored_queries, warnings_of
+from beir_eval.comparison.cautions import cautions_on, ignored_queries
+from beir_eval.comparison.chance import chance_table, likeness_notes, notes_of, sample_text
+from beir_eval.comparison.coverage import warnings_of
 from beir_eval.comparison.headlines import common_headlines, headline, headlines, join_names
 from beir_eval.comparison.judged import JUDGED_TITLE, judged_table, judged_texts
 from beir_eval.comparison.likeness import likeness_table
@@ -23,7 +24,7 @@ from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     RANKS_NOTE,
     are_simultaneous,
-    difference_sentence,
+    evidence_notes,
     interval_cell_text,
     left_out_notes,
     measure_text,
@@ -49,8 +50,8 @@ from beir_eval.evaluation.tables import compares_depths
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from beir_eval.comparison.compared import Compared, ComparedT
     from beir_eval.comparison.records import Difference, QueryDifference
-    from beir_eval.comparison.result import Comparison
 
 #: Headings of columns.
 DIFFERENCE, _JUDGED = "difference", "judged"
@@ -69,7 +70,7 @@ class _Ranked(NamedTuple):
     text: str
 
 
-def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None) -> Document:
+def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) -> Document:
     """Return what a comparison shows.
 
     Args:
@@ -92,7 +93,12 @@ def document_of(comparison: Comparison, queries: Mapping[str, str] | None = None
     )
 
 
-def of_measures(comparison: Comparison, measures: Sequence[str]) -> Comparison:
+def notes_on(comparison: Compared) -> list[str]:
+    """Return notes on how to read the tables: tests, corrections, marks, limits."""
+    return [*notes_of(comparison), *cautions_on(comparison), *likeness_notes(comparison)]
+
+
+def of_measures(comparison: ComparedT, measures: Sequence[str]) -> ComparedT:
     """Return a comparison of some of its measures, for a screen."""
     common = comparison.on_common_queries
     differences, common_differences = (
@@ -105,7 +111,7 @@ def of_measures(comparison: Comparison, measures: Sequence[str]) -> Comparison:
     return comparison.model_copy(update=update)
 
 
-def _verdicts(comparison: Comparison) -> list[Sentence]:
+def _verdicts(comparison: Compared) -> list[Sentence]:
     """Return the verdicts; over the queries that all systems have too, if these are others."""
     common = comparison.on_common_queries
     measures_of: dict[tuple[str, str], list[str]] = {}
@@ -131,12 +137,12 @@ def _verdicts(comparison: Comparison) -> list[Sentence]:
     return sentences + (common_headlines(of_measures(comparison, depending)) if depending else [])
 
 
-def _depends_on_missing(comparison: Comparison) -> bool:
+def _depends_on_missing(comparison: Compared) -> bool:
     """Return whether the verdicts on a measure are others over the queries that all have."""
     common = comparison.on_common_queries
     if common is None or not common.differences:
         return False
-    if _is_ranked(comparison):  # a sentence on the best of all
+    if is_ranked(comparison):  # a sentence on the best of all
         over_common = comparison.model_copy(update={"differences": common.differences})
         return headline(comparison).text != headline(over_common).text
     return [pair.verdict for pair in comparison.differences] != [
@@ -144,15 +150,15 @@ def _depends_on_missing(comparison: Comparison) -> bool:
     ]
 
 
-def _is_ranked(comparison: Comparison) -> bool:
+def is_ranked(comparison: Compared) -> bool:
     """Return whether all pairs of several systems are compared."""
     return comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair
 
 
-def _main_tables(comparison: Comparison) -> list[Table]:
-    if not _is_ranked(comparison):
+def _main_tables(comparison: Compared) -> list[Table]:
+    if not is_ranked(comparison):
         return narrow_tables(
-            [_systems_columns(comparison, measure) for measure in comparison.measures],
+            [systems_columns(comparison, measure) for measure in comparison.measures],
             _evidence_headings(comparison)[2],
         )
     if len(comparison.measures) > 1:
@@ -160,36 +166,31 @@ def _main_tables(comparison: Comparison) -> list[Table]:
     return narrow_tables([_ranked_columns(comparison)])
 
 
-def _details(comparison: Comparison, shown: Collection[str]) -> Iterator[Document]:
+def _details(comparison: Compared, shown: Collection[str]) -> Iterator[Document]:
     """Yield the evidence, judged documents, likeness, what p covers, and the method.
 
     Args:
         comparison: the comparison.
         shown: the sentences above.
     """
-    margin = comparison.settings.margin
-    sentences = [
-        Sentence(difference_sentence(pair, margin), pair.verdict)
-        for pair in shown_differences(comparison)
-    ]
-    evidence = evidence_table(comparison, has_differences=_is_ranked(comparison))
-    yield _by_measure(comparison, "The evidence", evidence, sentences)
+    evidence = evidence_table(comparison, has_differences=is_ranked(comparison))
+    document = _by_measure(comparison, "The evidence", evidence)
+    further = evidence_notes(shown_differences(comparison), comparison.settings.margin)
+    yield replace(document, notes=[*document.notes, *further])
     if judged := judged_table(comparison):
         yield Document(heading=JUDGED_TITLE, tables=[judged])
     if comparison.likeness:
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
-        table = _with_pairs(comparison, likeness_table(comparison))
+        table = _with_pairs(comparison, likeness_table(comparison.likeness))
         yield _compact(heading, [table])
-    yield Document(heading="What the p-value covers", tables=[comparison.chance_table()])
+    yield Document(heading="What the p-value covers", tables=[chance_table(comparison)])
     # Verdicts are words in these tables, in place of marks.
     hidden = {*shown, MARKS_NOTE, RANKS_NOTE}
-    notes = comparison.notes()[len(comparison.warnings()) :]
-    yield Document(heading="Method", notes=[note for note in notes if note not in hidden])
+    notes = [note for note in notes_on(comparison) if note not in hidden]
+    yield Document(heading="Method", notes=notes)
 
 
-def _by_measure(
-    comparison: Comparison, heading: str, table: Table, sentences: Sequence[Sentence] = ()
-) -> Document:
+def _by_measure(comparison: Compared, heading: str, table: Table) -> Document:
     """Return a table with the first columns measure, system and against as one for each measure."""
     rows_by_measure: dict[str, list[Sequence[str | Cell]]] = {}
     for row in table.rows:
@@ -198,16 +199,16 @@ def _by_measure(
         _with_pairs(comparison, Table((measure, *table.header[2:]), rows))
         for measure, rows in rows_by_measure.items()
     ]
-    return _compact(heading, tables, sentences)
+    return _compact(heading, tables)
 
 
-def _with_pairs(comparison: Comparison, table: Table) -> Table:
+def _with_pairs(comparison: Compared, table: Table) -> Table:
     """Return a table with the first columns system and against, for all pairs with one of both.
 
     The pairs are named by the ranks of the systems: a table that is split would show rows with
     the same system.
     """
-    if not _is_ranked(comparison):
+    if not is_ranked(comparison):
         return table
     rows = [
         (pair_label(comparison, str(system), str(against)), *cells)
@@ -216,19 +217,19 @@ def _with_pairs(comparison: Comparison, table: Table) -> Table:
     return Table((table.header[0], *table.header[2:]), rows)
 
 
-def _compact(heading: str, tables: Sequence[Table], sentences: Sequence[Sentence] = ()) -> Document:
+def _compact(heading: str, tables: Sequence[Table]) -> Document:
     """Return tables without the columns that have one value in all rows, which a note names."""
     shown, left_out = without_repeated_columns(tables, tables[0].header[1:])
     values = "; ".join(f"{name} = {value}" for name, value in left_out.items() if value != "?")
     notes = [f"in every row: {values}"] if values else []
-    return Document(heading=heading, sentences=sentences, tables=shown, notes=notes)
+    return Document(heading=heading, tables=shown, notes=notes)
 
 
 def _ended(text: str) -> str:
     return text if text.endswith((".", "?")) else f"{text}."
 
 
-def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[_Ranked]:
+def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[_Ranked]:
     """Yield what follows the tables, in the order in which it is read."""
     sources = source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
@@ -256,8 +257,8 @@ def _ranked_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Ite
 # Tables
 
 
-def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
-    """Return the names of the columns of ``_evidence_cells``."""
+def _evidence_headings(comparison: Compared) -> tuple[str, str, str, str]:
+    """Return the names of the columns of ``evidence_cells``."""
     is_corrected = comparison.settings.correction != "none" and comparison.num_comparisons > 1
     percent = percent_text(1 - comparison.settings.alpha)
     if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
@@ -265,12 +266,13 @@ def _evidence_headings(comparison: Comparison) -> tuple[str, str, str, str]:
     return (DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
 
 
-def _is_of_test(comparison: Comparison) -> bool:
+def _is_of_test(comparison: Compared) -> bool:
     """Return whether the intervals belong to the test."""
     return comparison.settings.interval == "test"
 
 
-def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
+def evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
+    """Return a difference, its interval, its p and its verdict."""
     return (
         signed_text(difference.difference),
         interval_cell_text(difference),
@@ -279,7 +281,7 @@ def _evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
     )
 
 
-def _label_of_measure(comparison: Comparison, measure: str) -> str:
+def _label_of_measure(comparison: Compared, measure: str) -> str:
     difference = next(pair for pair in comparison.differences if pair.measure == measure)
     return measure_text(measure, higher_is_better=difference.higher_is_better)
 
@@ -288,11 +290,11 @@ def _label_of_measure(comparison: Comparison, measure: str) -> str:
 Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
 
 
-def _systems_columns(comparison: Comparison, measure: str) -> Columns:
+def systems_columns(comparison: Compared, measure: str) -> Columns:
     """Return a row for each system, against the same other system."""
     pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
     evidence = [
-        _evidence_cells(pairs[system]) if system in pairs else ("", "", "", "baseline")
+        evidence_cells(pairs[system]) if system in pairs else ("", "", "", "baseline")
         for system in in_shown_order(comparison, measure)
     ]
     headings = _evidence_headings(comparison)
@@ -303,14 +305,14 @@ def _systems_columns(comparison: Comparison, measure: str) -> Columns:
     return columns
 
 
-def columns_of_means(comparison: Comparison, measure: str) -> Columns:
+def columns_of_means(comparison: Compared, measure: str) -> Columns:
     """Return the names, means and judged shares of systems, and in what they differ."""
     systems = in_shown_order(comparison, measure)
     columns: Columns = {
         _label_of_measure(comparison, measure): systems,
         "mean": [score_text(comparison.mean(measure, system).mean) for system in systems],
     }
-    if any(known.queries_missing for known in comparison.coverage):
+    if comparison.on_common_queries is not None:
         columns["queries"] = [_queries_of(comparison, system) for system in systems]
     depths = comparison.deepest_rankings
     if compares_depths(measure, depths):
@@ -327,7 +329,7 @@ def columns_of_means(comparison: Comparison, measure: str) -> Columns:
     return columns
 
 
-def _queries_of(comparison: Comparison, system: str) -> str:
+def _queries_of(comparison: Compared, system: str) -> str:
     """Return how many queries a system has; of repeats that differ, from the fewest on."""
     total = len(comparison.query_ids)
     missing = [known.queries_missing for known in comparison.coverage if known.system == system]
@@ -358,7 +360,7 @@ def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
     return list(first_that_fits(versions))
 
 
-def _ranked_columns(comparison: Comparison) -> Columns:
+def _ranked_columns(comparison: Compared) -> Columns:
     """Return a row for each system, and which others it is worse and better than."""
     [measure] = comparison.measures
     label, *further = (columns := columns_of_means(comparison, measure))
@@ -377,7 +379,7 @@ def _ranked_columns(comparison: Comparison) -> Columns:
     return columns
 
 
-def _has_decided(comparison: Comparison) -> bool:
+def _has_decided(comparison: Compared) -> bool:
     """Return whether a system is better than another one."""
     return any(pair.verdict in ("better", "worse") for pair in comparison.differences)
 
@@ -385,7 +387,7 @@ def _has_decided(comparison: Comparison) -> bool:
 # Sentences
 
 
-def _common_sentences(comparison: Comparison) -> Iterator[str]:
+def _common_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what to do about queries that some systems lack."""
     common = comparison.on_common_queries
     if common is not None and common.differences:
@@ -395,7 +397,7 @@ def _common_sentences(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _interval_sentences(comparison: Comparison) -> Iterator[str]:
+def _interval_sentences(comparison: Compared) -> Iterator[str]:
     """Yield that p is not corrected, or that intervals do not belong to the test."""
     number = comparison.num_comparisons
     each = " on each measure" if len(comparison.measures) > 1 else ""
@@ -405,16 +407,16 @@ def _interval_sentences(comparison: Comparison) -> Iterator[str]:
         yield "The intervals are not of the test: an interval and its verdict may disagree"
 
 
-def _mark_sentences(comparison: Comparison) -> Iterator[str]:
+def _mark_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what marks and columns of all pairs of several systems say."""
-    if _is_ranked(comparison) and _has_decided(comparison):
+    if is_ranked(comparison) and _has_decided(comparison):
         if len(comparison.measures) == 1:
             yield "The last two columns hold all differences shown; other order may be chance"
         else:
             yield "Behind a mean: > the numbers of the systems that it is significantly better than"
 
 
-def _query_sentences(comparison: Comparison, queries: Mapping[str, str]) -> Iterator[str]:
+def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[str]:
     """Yield on which queries the second of two systems loses and gains most."""
     if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
@@ -437,14 +439,14 @@ def _query_text(change: QueryDifference, queries: Mapping[str, str]) -> str:
     return f"{named} ({change.difference:+.2f})"
 
 
-def _power_sentences(comparison: Comparison) -> Iterator[str]:
+def _power_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what so many queries would have shown about the undecided differences."""
     undecided = [
         pair
         for pair in comparison.differences
         if pair.verdict == "undecided" and pair.num_differing
     ]
-    if not undecided or _is_ranked(comparison):
+    if not undecided or is_ranked(comparison):
         return
     pair = undecided[0]
     unit = "queries" if pair.num_clusters is None else "clusters"
@@ -483,7 +485,7 @@ def one_digit(size: float) -> str:
     return f"{float(f'{size:.1g}'):g}"
 
 
-def _measure_sentences(comparison: Comparison) -> Iterator[str]:
+def _measure_sentences(comparison: Compared) -> Iterator[str]:
     """Yield that each measure is a chance of error, if there are several."""
     number = len(comparison.measures)
     if number > 1:
@@ -491,7 +493,7 @@ def _measure_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"{chances}: decide by the one that you chose before"
 
 
-def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
+def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
     measures_with: dict[str, list[str]] = {}
     if len(comparison.differences) == 1:
@@ -535,7 +537,7 @@ def _not_excluded_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"{', '.join(measures)}{ending}"
 
 
-def _same_file(comparison: Comparison) -> str:
+def _same_file(comparison: Compared) -> str:
     """Return that two systems have the same first documents; "" if it is not known."""
     pair, alike = comparison.differences[0], (comparison.likeness or (None,))[0]
     if alike is None or pair.verdict != "identical":

@@ -15,8 +15,9 @@ from beir_eval.significance.validation import is_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.comparison.checkpoints.result import Step
 
+#: A training step; one that is read from a name is an int if it is whole.
+Step = int | float
 #: The words before a step in the names that trainers give: step-500, checkpoint-500, epoch-2.
 _WORDS = ("step", "checkpoint", "epoch")
 #: A number, perhaps in thousands or millions (10k, 2M); no part of 1e5, 1_000 or 1.2.3.

@@ -28,8 +28,8 @@ from beir_eval.measures.scales import scale_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
-    from beir_eval.comparison.result import Comparison
 
 
 def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
@@ -56,7 +56,7 @@ def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
 
 
 def _marked_mean_cell(
-    comparison: Comparison, mean: SystemMean, text: str, **cell_fields: Any
+    comparison: Compared, mean: SystemMean, text: str, **cell_fields: Any
 ) -> Cell:
     """Return a system's mean, as text, in a cell with the mark of its verdict.
 
@@ -71,7 +71,7 @@ def _marked_mean_cell(
     return Cell(text, f">{worse}", "better", "better than these systems", **cell_fields)
 
 
-def systems_text(comparison: Comparison, measure: str, system: str, verdict: str) -> str:
+def systems_text(comparison: Compared, measure: str, system: str, verdict: str) -> str:
     """Return the ranks of the systems that a system has a verdict against.
 
     Args:
@@ -92,7 +92,7 @@ def systems_text(comparison: Comparison, measure: str, system: str, verdict: str
 
 
 def in_shown_order(
-    comparison: Comparison, measure: str | None = None, *, by_step: bool = True
+    comparison: Compared, measure: str | None = None, *, by_step: bool = True
 ) -> list[str]:
     """Return the systems by their means on a measure, the first by default, the best first.
 
@@ -112,7 +112,7 @@ def in_shown_order(
     return sorted(systems, key=lambda system: -float(scale.gains(means[system])))
 
 
-def shown_differences(comparison: Comparison) -> list[Difference]:
+def shown_differences(comparison: Compared) -> list[Difference]:
     """Return the differences; of all pairs of several systems the higher mean minus the lower."""
     if comparison.baseline is not None or len(comparison.systems) <= 2:  # noqa: PLR2004 - a pair
         return list(comparison.differences)
@@ -131,11 +131,11 @@ def shown_differences(comparison: Comparison) -> list[Difference]:
     )
 
 
-def _rank_of(comparison: Comparison, system: str) -> int:
+def _rank_of(comparison: Compared, system: str) -> int:
     return 1 + in_shown_order(comparison).index(system)
 
 
-def pair_label(comparison: Comparison, system: str, against: str) -> str:
+def pair_label(comparison: Compared, system: str, against: str) -> str:
     """Return the ranks of a pair of systems, such as "1 vs 3"."""
     return f"{_rank_of(comparison, system)} vs {_rank_of(comparison, against)}"
 
@@ -155,7 +155,7 @@ def _ranges_text(numbers: Sequence[int]) -> str:
     return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
-def _verdict(comparison: Comparison, measure: str, system: str, against: str) -> str:
+def _verdict(comparison: Compared, measure: str, system: str, against: str) -> str:
     """Return the verdict on a pair, in whichever order it was compared."""
     verdicts = comparison.verdicts
     if (measure, system, against) in verdicts:
@@ -164,7 +164,7 @@ def _verdict(comparison: Comparison, measure: str, system: str, against: str) ->
     return OPPOSITE.get(reversed_verdict, reversed_verdict)
 
 
-def label_of(comparison: Comparison, system: str) -> str:
+def label_of(comparison: Compared, system: str) -> str:
     """Return a system's name for a table, with "(baseline)", or with its rank for all pairs."""
     if comparison.baseline is not None:
         return f"{system} (baseline)" if system == comparison.baseline else system
@@ -172,7 +172,7 @@ def label_of(comparison: Comparison, system: str) -> str:
 
 
 def to_table(
-    comparison: Comparison, *, intervals: bool = False, scores: ScoreFormat | None = None
+    comparison: Compared, *, intervals: bool = False, scores: ScoreFormat | None = None
 ) -> Table:
     """Return a table of means, a row for each system and a column for each measure.
 
@@ -248,7 +248,7 @@ def difference_cells(difference: Difference, margin: float) -> dict[str, str | C
     return dict(zip(DIFFERENCE_COLUMNS, cells, strict=True))
 
 
-def differences_table(comparison: Comparison) -> Table:
+def differences_table(comparison: Compared) -> Table:
     """Return a table of the differences with their evidence, a row for each."""
     margin = comparison.settings.margin
     rows = [
@@ -259,7 +259,7 @@ def differences_table(comparison: Comparison) -> Table:
     return Table(difference_headings(comparison.settings, num_comparisons), rows)
 
 
-def evidence_table(comparison: Comparison, *, has_differences: bool) -> Table:
+def evidence_table(comparison: Compared, *, has_differences: bool) -> Table:
     """Return a table of the evidence and the power behind the differences, a row for each.
 
     Its last columns are the true difference that would be detected 80% of the time, and how many
@@ -305,7 +305,7 @@ def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> t
     return tuple(heading if name == "interval" else name for name in DIFFERENCE_COLUMNS)
 
 
-def to_latex(comparison: Comparison, scores: ScoreFormat) -> str:
+def to_latex(comparison: Compared, scores: ScoreFormat) -> str:
     """Return the table of means as a LaTeX float whose caption explains the marks.
 
     Args:

@@ -1,11 +1,10 @@
-"""Verdicts as sentences, notes on a comparison, and numbers as text."""
+"""Numbers, intervals and what is said of differences, as text."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import chance_note, queries_sample_text
 from beir_eval.display.tables import UNKNOWN, score_text
 from beir_eval.significance import PAIRED_TESTS
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.records import ComparisonSettings, Difference, PairDifference
-    from beir_eval.comparison.result import Comparison
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
@@ -41,48 +39,29 @@ def smaller_text(difference: PairDifference, margin: float) -> str:
     return f" by less than {margin:g}{'' if is_shown else ' (estimated)'}"
 
 
-def difference_sentence(
-    difference: Difference, margin: float, *, power: bool = True, p_gain: float | None = None
-) -> str:
-    """Return the verdict on a difference as a sentence, with its interval and evidence.
+def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator[str]:
+    """Yield the evidence for which the table of differences has no column.
 
     Args:
-        difference: one pair on one measure.
-        margin: the smallest difference that matters, in the unit of the measure.
-        power: whether an undecided difference is followed by what so many queries would have shown.
-        p_gain: the one-sided p that excludes a gain of the margin or more; None if it is not known.
+        differences: the pairs.
+        margin: the smallest difference that matters, in the unit of the measures.
     """
-    measure = measure_text(difference.measure, higher_is_better=difference.higher_is_better)
-    verdict: str = difference.verdict
-    if verdict == "identical":
-        same = f"the same {measure} on all {_queries_of(difference)}"
-        sentence = f"{difference.system} vs {difference.against}: {same}"
-        return "; ".join([sentence, *not_excluded_texts(difference)])
-    if verdict == "equivalent":
-        verdict = f"equivalent within {margin:g}"
-        evidence = f"p of a larger difference {p_text(difference.p_equal)}"
-    elif verdict == "undecided" and p_gain is not None:
-        verdict = f"no gain of {margin:g} or more"
-        evidence = f"one-sided p {p_text(p_gain)}"
-    else:
-        is_corrected = difference.p_corrected != difference.p
-        evidence = f"{'corrected ' if is_corrected else ''}p {p_text(difference.p_corrected)}"
-        if difference.p_queries is not None:
-            unit = "queries" if difference.num_clusters is None else "clusters"
-            p_alone = p_text(difference.p_queries)
-            evidence += f" over {unit} and repeats, {p_alone} over {unit} alone"
-        verdict += smaller_text(difference, margin)
-    ends = f"{difference.interval}: {interval_text(difference.low, difference.high)}"
-    sentence = verdict_sentence(
-        measure,
-        difference,
-        f"{evidence}, {_queries_of(difference)}",
-        interval="; ".join([ends, *not_excluded_texts(difference)]),
-        verdict=verdict,
-    )
-    if power and difference.verdict == "undecided":
-        sentence = ". ".join([sentence, *power_sentences(difference, margin)])
-    return sentence
+    for pair in differences:
+        about = f"{pair.measure}, {pair.system} vs {pair.against}"
+        if pair.verdict == "equivalent":
+            yield f"{about}: p of a difference of {margin:g} or more {p_text(pair.p_equal)}"
+        if pair.p_queries is not None:
+            unit = "queries" if pair.num_clusters is None else "clusters"
+            yield f"{about}: p {p_text(pair.p_queries)} over {unit} alone, without repeats"
+        if pair.power_note and pair.verdict == "undecided":
+            yield f"{about}: {pair.power_note}"
+    smallest = {pair.smallest_margin for pair in differences if pair.verdict == "undecided"}
+    if any(size is not None and margin < size for size in smallest):
+        size = max(size for size in smallest if size is not None)
+        yield (
+            f"so few queries cannot show that systems are equivalent within {margin:g}: the "
+            f"smallest possible margin is {rounded_up_text(size)}"
+        )
 
 
 def not_excluded_texts(difference: Difference) -> Iterator[str]:
@@ -102,38 +81,6 @@ def not_excluded_texts(difference: Difference) -> Iterator[str]:
     unless = "" if difference.verdict == "undecided" else "unless differences are symmetric, "
     if size:
         yield f"{unless}a {name} of up to {rounded_up_text(size)} is not excluded"
-
-
-def power_sentences(difference: Difference, margin: float) -> Iterator[str]:
-    """Yield what so many queries would show about two systems whose scores vary like these."""
-    unit = "queries" if difference.num_clusters is None else "clusters"
-    queries = f"{difference.num_clusters or difference.num_queries:,} {unit}"
-    if difference.detectable is None:
-        if difference.num_differing:
-            yield difference.power_note[:1].upper() + difference.power_note[1:]
-    else:
-        repeats = "" if difference.repeat_variance is None else " and these repeats"
-        sentence = (
-            f"With {queries}{repeats}, a true difference of about {detectable_text(difference)} "
-            "would be detected 80% of the time"
-        )
-        if difference.repeat_variance and difference.queries_high is None:
-            yield (f"{sentence}; detecting {margin:g} may take more repeats, not only more {unit}")
-        else:
-            yield f"{sentence}; detecting {margin:g} would take {queries_text(difference)} {unit}"
-    if difference.smallest_margin is not None and margin < difference.smallest_margin:
-        yield (
-            f"{queries} are too few to call systems equivalent within {margin:g} (smallest "
-            f"possible margin: {rounded_up_text(difference.smallest_margin)})"
-        )
-
-
-def _queries_of(difference: Difference) -> str:
-    """Return the number of queries as text, with that of their clusters."""
-    clusters = (
-        "" if difference.num_clusters is None else f" in {difference.num_clusters:,} clusters"
-    )
-    return f"{difference.num_queries:,} queries{clusters}"
 
 
 def detectable_text(difference: Difference) -> str:
@@ -176,24 +123,6 @@ def measure_text(measure: str, *, higher_is_better: bool) -> str:
     'seconds (lower is better)'
     """
     return measure if higher_is_better else f"{measure} (lower is better)"
-
-
-def verdict_sentence(
-    measure: str, pair: PairDifference, evidence: str, *, interval: str, verdict: str | None = None
-) -> str:
-    """Return a sentence with the difference of a pair, its interval, the verdict and the evidence.
-
-    Args:
-        measure: the name of the measure.
-        pair: two systems, their difference and the verdict.
-        evidence: the end of the sentence.
-        interval: the interval with its kind, as text.
-        verdict: the verdict in words; None for the pair's.
-    """
-    return (
-        f"{pair.system} vs {pair.against}: {signed_text(pair.difference)} {measure} ({interval}): "
-        f"{verdict or pair.verdict}, {evidence}"
-    )
 
 
 def interval_text(low: float, high: float) -> str:
@@ -341,68 +270,10 @@ def source_notes(
         yield f"{measure}: a custom measure, {scale}{loss}"
 
 
-def notes_of(comparison: Comparison) -> Iterator[str]:
-    """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
-    settings = comparison.settings
-    num_comparisons = comparison.num_comparisons
-    correction_note = (
-        f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
-    )
-    yield (
-        f"{queries_sample_text(comparison)}; {test_text(settings)}"
-        f"{_draws_text(comparison.differences)}"
-        f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
-    )
-    yield from interval_notes(settings, num_comparisons)
-    yield chance_note(comparison)
-    yield RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
-    yield from common_notes(comparison)
-    yield from further_notes(comparison)
-
-
-def common_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield the differences with other verdicts over the queries that all systems have."""
-    on_common = comparison.on_common_queries
-    for over_common, difference in zip(
-        () if on_common is None else on_common.differences, comparison.differences, strict=False
-    ):
-        if over_common.verdict != difference.verdict:
-            margin = comparison.settings.margin
-            sentence = difference_sentence(over_common, margin, power=False)
-            yield f"Over the queries that all systems have: {sentence}"
-
-
-def further_notes(comparison: Comparison) -> Iterator[str]:
-    """Yield notes that only some comparisons have: sources, conventions, tests, repeats."""
-    yield from source_notes(
-        comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
-    )
-    yield from comparison.conventions
-    yield from left_out_notes(comparison.left_out)
-    yield from {difference.note: None for difference in comparison.differences if difference.note}
-    for mean in comparison.means:
-        if mean.repeats > 1:
-            yield (
-                f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
-                f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
-            )
-
-
 def test_text(settings: ComparisonSettings) -> str:
     """Return the test in words; with random repeats both tests, of which the larger p counts."""
     label = PAIRED_TESTS[settings.test].label
     return f"{label} and test over queries and repeats" if settings.has_random_repeats else label
-
-
-def _draws_text(differences: Sequence[Difference]) -> str:
-    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
-    random = {difference.draws for difference in differences if not difference.exact} - {0}
-    if random:
-        return f" with {max(random):,} random sign vectors"
-    if any(difference.exact and difference.draws for difference in differences):
-        unit = "queries" if differences[0].num_clusters is None else "clusters"
-        return f" with all sign vectors of the {unit} that differ"
-    return ""
 
 
 def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterator[str]:

@@ -227,6 +227,7 @@ class Table:
             caption: the caption of the table; "" for none.
             css_class: the CSS class of the table; "" for none.
         """
+        labels = list(map(html.escape, self.header[1:]))  # for narrow screens
         first = self.rows[0] if self.rows else self.header
         head = "".join(
             f'<th scope="col"{_class_attribute(cell)}>{html.escape(text)}</th>'
@@ -234,7 +235,10 @@ class Table:
         )
         body = "".join(
             f'<tr><th scope="row">{_cell_html(row[0])}</th>'
-            + "".join(f"<td{_class_attribute(cell)}>{_cell_html(cell)}</td>" for cell in row[1:])
+            + "".join(
+                f'<td data-label="{label}"{_class_attribute(cell)}>{_cell_html(cell)}</td>'
+                for label, cell in zip(labels, row[1:], strict=True)
+            )
             + "</tr>\n"
             for row in self.rows
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.comparison.coverage import choice_that_allows
+from beir_eval.comparison.tables import in_shown_order
 from beir_eval.datasets.corpus import Corpus
 from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.evaluation.tables import shared_custom_measures, shared_measures
@@ -86,9 +87,9 @@ def main_measure(measures: Sequence[str]) -> str:
 
 def view_of_comparison(comparison: Comparison) -> DatasetView:
     """Return a comparison's scores and top lists by query."""
-    against_index = (
-        0 if comparison.baseline is None else comparison.systems.index(comparison.baseline)
-    )
+    best = in_shown_order(comparison, by_step=False)
+    against = comparison.baseline or best[1]
+    system = next(name for name in best if name != against)
     return DatasetView(
         name="",
         systems=comparison.systems,
@@ -97,7 +98,7 @@ def view_of_comparison(comparison: Comparison) -> DatasetView:
         scores={measure: comparison.scores[measure].array for measure in comparison.measures},
         results={system: repeats[0] for system, repeats in comparison.results.items()},
         repeats=tuple(len(comparison.results[system]) for system in comparison.systems),
-        pair=(0 if against_index else 1, against_index),
+        pair=(comparison.systems.index(system), comparison.systems.index(against)),
         custom_measures=comparison.custom_measures,
     )
 

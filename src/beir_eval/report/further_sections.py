@@ -61,11 +61,14 @@ def slices_section(sliced: SlicedComparison) -> Section:
     figures = {}
     if len(sliced.systems) == 2:  # noqa: PLR2004 - a pair
         figures = {
-            f"slices-{index}": forest_of_slices(sliced, measure, most=_MOST_ROWS)
+            f"slices-{index}": forest_of_slices(
+                sliced.differences_of(measure), measure, sliced.settings, most=_MOST_ROWS
+            )
             for index, measure in enumerate(sliced.measures)
             if any(measure not in slice_.too_small for slice_ in sliced.slices)
         }
-    return _section(sliced.document(), figures, "Means by slice")
+    captions = _by_measure("Means by slice", sliced.measures)
+    return _section(sliced.document(), figures, *captions)
 
 
 def across_section(across: AcrossDatasets) -> Section:
@@ -117,12 +120,16 @@ def stages_section(staged: StagedResult, texts: Texts) -> Section:
         for query_id in staged.ranks
         if (text := texts.query(query_id, _TITLE_LENGTH))
     }
-    captions = ("The stages", "What is missing, and why", "What the components took")
-    section = _section(staged.document(), figures, *captions)
+    section = _section(staged.document(), figures, *_by_measure("The stages", staged.measures))
     ranks = staged.ranks_table(queries or None, titles or None)
     caption = "The relevant documents, with their rank in each stage"
     listed = (_first_rows(ranks, caption, section.notices), caption)
     return section._replace(tables=[*section.tables, listed])
+
+
+def _by_measure(caption: str, measures: Sequence[str]) -> list[str]:
+    """Return the captions of tables of the same for each measure."""
+    return [caption] if len(measures) == 1 else [f"{caption}: {name}" for name in measures]
 
 
 def _section(document: Document, figures: dict[str, Figure], *captions: str) -> Section:
@@ -133,9 +140,10 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
         figures: {key: figure}.
         captions: those of its tables; tables of details have the headings of these.
     """
+    details = list(document.details())
     captioned_tables = [
         (table, caption) for table, caption in zip(document.tables, captions, strict=False)
-    ] + [(table, detail.heading) for detail in document.details() for table in detail.tables]
+    ] + [(table, detail.heading) for detail in details for table in detail.tables]
     notices: list[str] = []
     tables = [
         _without_constants(_first_rows(table, name, notices), name)
@@ -148,7 +156,7 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
         captioned(figures),
         figures,
         tables,
-        document.notes,
+        [*document.notes, *(note for detail in details for note in detail.notes)],
         document.warnings,
         notices,
     )

@@ -1,4 +1,4 @@
-"""The table of means that the report shows: of a comparison, of results or of a benchmark."""
+"""The means that the report shows, those of a comparison beside their drawn differences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.chance import queries_sample_text
+from beir_eval.comparison.overview import DIFFERENCE, is_ranked, systems_columns
 from beir_eval.comparison.tables import mean_cell, to_table
+from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.tables import (
     labelled_means,
@@ -21,10 +23,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.benchmark.result import BenchmarkResult
+    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_COLUMNS = 9
+#: The part of a drawing, in percent, that is left free on each side.
+_FREE = 6
+#: The classes of columns by their headings.
+_CLASSES = {
+    "mean": "mean",
+    "judged": "judged",
+    DIFFERENCE: "difference",
+    "p": "p",
+    "corr. p": "p",
+    "verdict": "outcome",
+}
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,102 @@ class Means:
         """Return a table of systems × measures, transposed if it is wider than the page."""
         is_wide = len(table.header) > _MOST_COLUMNS
         return cls(caption, table.transposed("measure") if is_wide else table)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A difference in percent of the width of its drawing; without ends for identical systems."""
+
+    middle: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ComparedSystem:
+    """A row: (class, heading, text) of its cells, its verdict and drawing; none of the baseline."""
+
+    cells: Sequence[tuple[str, str, str]]
+    verdict: str
+    drawn: Drawn | None
+
+
+@dataclass(frozen=True)
+class ComparedSystems:
+    """The systems on a measure beside the same other one, each with its difference drawn.
+
+    Attributes:
+        caption: what is drawn.
+        header: (class, heading) of the columns.
+        rows: a row for each system.
+        ticks: (position, label) of numbers on the axis, in percent of its width.
+        margin: where the differences that do not matter begin, and how wide they are.
+    """
+
+    caption: str
+    header: Sequence[tuple[str, str]]
+    rows: Sequence[ComparedSystem]
+    ticks: Sequence[tuple[float, str]]
+    margin: tuple[float, float]
+
+    @classmethod
+    def of_measure(cls, comparison: Comparison, measure: str) -> ComparedSystems:
+        """Return the systems of a comparison with the same other system."""
+        pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
+        margin = comparison.settings.margin
+        numbers = [-margin, margin]
+        for pair in pairs.values():
+            numbers += filter(math.isfinite, (pair.low, pair.high, pair.difference))
+        low, high = min(numbers), max(numbers)
+
+        def position(number: float) -> float:
+            share = (min(max(number, low), high) - low) / (high - low)
+            return round(_FREE + (100 - 2 * _FREE) * share, 2)
+
+        def drawn(pair: Difference | None) -> Drawn | None:
+            if pair is None:
+                return None
+            return Drawn(position(pair.difference), position(pair.low), position(pair.high))
+
+        columns = systems_columns(comparison, measure)
+        header = [(_class_of(heading, index), heading) for index, heading in enumerate(columns)]
+        rows = []
+        for texts in zip(*columns.values(), strict=True):
+            cells = [
+                (css_class, heading, str(text))
+                for (css_class, heading), text in zip(header, texts, strict=True)
+            ]
+            of_row = pairs.get(cells[0][2])
+            verdict = "" if of_row is None else of_row.verdict
+            rows.append(ComparedSystem(cells, verdict, drawn(of_row)))
+        against = next(iter(pairs.values())).against
+        kind = intervals_text(comparison.settings, comparison.num_comparisons)
+        # Numbers beside 0 would be written over it.
+        ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
+        drawn_text = f"differences from {against} with {kind}; the band is the margin, {margin:g}"
+        return cls(
+            f"{measure}: {drawn_text}",
+            header,
+            rows,
+            [(position(0), "0"), *((position(end), f"{end:+.2g}") for end in ends)],
+            (position(-margin), round(position(margin) - position(-margin), 2)),
+        )
+
+
+def _class_of(heading: str, index: int) -> str:
+    """Return the class of a column, for the places of its cells on a narrow screen."""
+    if index == 0:
+        return "name"
+    if heading.endswith("interval"):
+        return "interval"
+    return _CLASSES.get(heading, "other")
+
+
+def compared_systems(comparison: Comparison) -> list[ComparedSystems]:
+    """Return the systems on each measure; nothing where all pairs of several are compared."""
+    if is_ranked(comparison):
+        return []
+    return [ComparedSystems.of_measure(comparison, measure) for measure in comparison.measures]
 
 
 def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResult]) -> Means:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.report.further_sections import Section
-    from beir_eval.report.means_table import Means
+    from beir_eval.report.means_table import ComparedSystems, Means
     from beir_eval.report.narrative import GateSummary
 
 _ASSETS, _VENDOR = "assets", "vendor"
@@ -47,6 +47,8 @@ class Page:
         stages: the section of the stages of a pipeline.
         means: the table of means.
         overview_figures: the captions of the figures below it.
+        compared, ranked: the systems of a comparison: each beside the baseline, measure by measure,
+            or the best first.
         differences: the table of differences.
         difference_figures, folded_figures: the captions of its figures.
         comparison_notes: how to read the differences.
@@ -70,6 +72,8 @@ class Page:
     across: Section | None = None
     stages: Section | None = None
     overview_figures: Sequence[dict[str, str]] = ()
+    compared: Sequence[ComparedSystems] = ()
+    ranked: Sequence[Table] = ()
     differences: Table | None = None
     difference_figures: Sequence[dict[str, str]] = ()
     folded_figures: Sequence[dict[str, str]] = ()
@@ -98,8 +102,7 @@ class Page:
         sections = {
             "across": "Average over data sets" if self.across else "",
             "stages": "Stages" if self.stages else "",
-            "means": "Means",
-            "differences": "Differences" if self.differences else "",
+            "means": "Systems" if self.differences else "Means",
             "slices": "Slices" if self.slices else "",
             "curve": "Checkpoints" if self.curve else "",
             "queries": "Queries",

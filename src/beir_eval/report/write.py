@@ -6,11 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
-from beir_eval.comparison.charts import (
-    forest_figure,
-    forest_of_measures,
-    measures_on_one_axis,
-)
+from beir_eval.comparison.charts import forest_figure
 from beir_eval.comparison.judged import judged_table
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
@@ -50,13 +46,12 @@ from beir_eval.report.page import (
 from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
     from beir_eval.comparison.slices.result import SlicedComparison
     from beir_eval.datasets.dataset import Dataset
-    from beir_eval.display.figure import Figure
     from beir_eval.measures import MeasureLike
 
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
@@ -253,13 +248,19 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
     document, warnings = comparison.document(queries), comparison.warnings()
     notices: list[str] = []
     limited = _limit_differences(comparison, notices)
-    figures = {f"forest-{index}": figure for index, figure in enumerate(_forest_figures(limited))}
+    compared = means_table.compared_systems(limited)
+    figures = {
+        f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
+        for index, measure in enumerate(() if compared else limited.measures)
+    }
     forests = captioned(figures)
     return Page(
         warnings=warnings,
         answers=document.sentences,
         sentences=document.notes,
         gate=narrative.gate(comparison.gate),
+        compared=compared,
+        ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
         differences=differences_table(limited),
         difference_figures=forests[:_MOST_FIGURES],
@@ -274,23 +275,13 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         ],
         counted=_counted_notes(comparison, results),
         judged=judged_table(comparison),
-        likeness=likeness_table(comparison) if comparison.likeness else None,
+        likeness=likeness_table(comparison.likeness) if comparison.likeness else None,
         likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
         to_judge=narrative.to_judge_table(comparison),
         provenance=narrative.provenance_rows(results, comparison),
         figures=figures,
         notices=notices,
     )
-
-
-def _forest_figures(comparison: Comparison) -> Iterator[Figure]:
-    """Yield a forest plot for each measure; of a single pair, one for all measures of a scale."""
-    if len(comparison.systems) > 2:  # noqa: PLR2004 - more than one pair
-        for measure in comparison.measures:
-            yield forest_figure(comparison, measure, most=_MOST_ROWS)
-    else:
-        for measures in measures_on_one_axis(comparison):
-            yield forest_of_measures(comparison, measures[:_MOST_ROWS])
 
 
 def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison:

@@ -171,7 +171,7 @@ def test_a_slice_may_be_too_small_for_one_measure_only():
     assert {difference.measure for difference in first.differences} == {"MRR"}
     assert [part.too_small for part in comparison.slices] == [(MEASURE,), ()]
     assert any("one: too small" in note and MEASURE in note for note in comparison.notes())
-    assert len(comparison.to_table().rows) == 3
+    assert len(comparison.to_table().rows) == 3 + len(comparison.measures)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from beir_eval import compare_slices
+from beir_eval import compare, compare_slices
+from beir_eval.comparison.slices.result import ONLY_TEST
 from beir_eval.significance import slice_interaction
 from beir_eval.significance.corrections import correct
 from made_results import MEASURE, made
@@ -25,7 +26,6 @@ SCORES = np.stack(
 QUERIES = [f"q{number:04}" for number in range(120)]
 LENGTHS = {query: f"part {number // 30}" for number, query in enumerate(QUERIES)}
 HALVES = {query: ("odd" if number % 2 else "even") for number, query in enumerate(QUERIES)}
-SINGLE = "only the test of all slices compares them"
 
 
 def results(rows=(0, 1, 2), measures=(MEASURE,)):
@@ -73,25 +73,22 @@ def test_a_uniform_gain_is_no_evidence_of_a_difference_and_the_sentence_says_so(
     [test] = comparison.interactions
     verdicts = {part.differences[0].verdict for part in comparison.slices}
     assert len(verdicts) > 1  # what a reader could take for a difference between slices
-    [sentence, single] = comparison.interaction_sentences()
-    for words in ("no evidence", "s1 over s0", "4 slices of length", f"(p {test.p:.4f})"):
-        assert words in sentence
-    assert single.endswith(SINGLE)
+    depends = f"undecided whether the difference depends on it (p {test.p:.4f})"
+    assert comparison.interaction_sentences() == [f"By length: {depends}"]
+    assert ONLY_TEST in str(comparison)
 
 
 def test_a_gain_in_one_slice_alone_is_said_to_differ():
-    [differs, other, _] = sliced().interaction_sentences()
-    assert differs.startswith("the gain of s2 over s0 differs between 4 slices of length")
-    assert "(corrected p 0.00" in differs
-    assert other.startswith("no evidence")
-    assert "s1 over s0" in other
+    [differs, other] = sliced().interaction_sentences()
+    assert differs.startswith("By length: the difference of s2 from s0 depends on it (corr. p 0.00")
+    assert other.startswith("By length: undecided for 1 of 2 pairs")
 
 
 def test_without_a_baseline_pairs_without_evidence_are_counted():
     comparison = compare_slices(results(), HALVES, draws=2_000)
     smallest = min(test.p_corrected for test in comparison.interactions)
     sentence = comparison.interaction_sentences()[0]
-    for words in ("no evidence", "2 slices", "3 of 3 pairs", f"corrected p {smallest:.4f}"):
+    for words in ("By slice: undecided for all 3 pairs", f"(smallest corr. p {smallest:.4f})"):
         assert words in sentence
 
 
@@ -99,9 +96,7 @@ def test_many_pairs_that_differ_are_counted_after_the_first_four():
     scores = np.stack([BASE, *(SCORES[2] + RNG.normal(0, 0.01, 120) for _ in range(6))])
     many = {f"s{row}": made(values, f"s{row}") for row, values in enumerate(scores)}
     sentences = compare_slices(many, LENGTHS, baseline="s0", draws=2_000).interaction_sentences()
-    assert len(sentences) == 6
-    for words in ("differs between 4 slices", "2 more of 6 pairs"):
-        assert words in sentences[4]
+    assert sentences[4:] == ["By slice: 2 more of 6 differences depend on it"]
 
 
 def test_small_slices_are_listed_and_have_no_part_in_the_test():
@@ -111,7 +106,6 @@ def test_small_slices_are_listed_and_have_no_part_in_the_test():
     assert (test.num_slices, test.num_queries, test.too_small) == (4, 110, ("tiny", "lonely"))
     assert [part.label for part in comparison.slices][:2] == ["tiny", "lonely"]
     assert comparison.slice("tiny").differences
-    assert "between the 4 larger of 6 slices of length" in comparison.interaction_sentences()[0]
     [note] = [note for note in comparison.notes() if note.endswith(": tiny, lonely")]
     for words in ("length: ", "not in the test", "fewer than 10 queries"):
         assert words in note
@@ -128,7 +122,7 @@ def test_slices_that_are_all_small_are_not_tested_and_this_is_said():
     [test] = comparison.interactions
     assert (test.p, test.p_corrected, test.verdict, test.draws) == (None, None, "not tested", 0)
     sentence = comparison.interaction_sentences()[0]
-    for words in ("s1 over s0", "slices of query", "not tested", "fewer than 2 slices"):
+    for words in ("By query: ", "not tested", "fewer than 2 slices"):
         assert words in sentence
     [large] = sliced({"all": dict.fromkeys(QUERIES, "x")}, rows=(0, 1)).interactions
     assert (large.num_slices, large.num_queries, large.verdict) == (1, 120, "not tested")
@@ -147,11 +141,22 @@ def test_each_measure_is_tested_on_the_queries_on_which_it_is_defined():
         assert words in note
 
 
+def test_a_pair_has_a_table_of_means_and_differences_that_ends_with_all_queries():
+    comparison = sliced(rows=(0, 1))
+    header, *rows = str(comparison).partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert header.split() == ["length", "queries", "s0", "s1", "diff.", "corr.", "p", "verdict"]
+    whole = compare(results((0, 1)), baseline="s0", draws=2_000).differences[0]
+    assert rows[-1].split()[:2] == ["all", "120"]
+    assert f"{whole.difference:+.4f}" in rows[-1]
+    assert comparison.whole.differences[0].p == whole.p
+    assert len(rows) == 5
+
+
 def test_every_output_says_first_whether_gains_differ():
     comparison = sliced()
     sentence = comparison.interaction_sentences()[0]
     for text in (str(comparison), comparison.to_markdown()):
-        assert text.index(sentence) < text.index(SINGLE) < text.index("part 0")
+        assert text.index(sentence) < text.index("part 0") < text.index(ONLY_TEST)
     page = comparison._repr_html_()
     assert page.startswith(f"<p>{sentence.replace('>', '&gt;')}")
     assert "| length    | nDCG@10 |     s2 |" in comparison.interactions_table().markdown()

@@ -53,7 +53,11 @@ def record(data):
                 result = compute()
             except BeirEvalError as error:
                 result = {"error": type(error).__name__}
-            lines += [f"{name} {path}: {numbers}" for path, numbers in _flat(_plain(result), "")]
+            lines += [
+                f"{name} {path}: {numbers}"
+                for path, numbers in _flat(_plain(result), "")
+                if not path.startswith("whole.")  # of ``compare``
+            ]
     return lines
 
 

@@ -206,15 +206,17 @@ def _keys(value, path=""):
 
 
 class _Page(HTMLParser):
-    """The text of a page by line, and the data in it; no scripts, styles or licences."""
+    """The text of a page by line, a row of a table each, and its data; no scripts or styles."""
 
     def __init__(self):
         super().__init__()
-        self.lines, self.data, self._inside = [], "", None
+        self.lines, self.data, self._inside, self._row = [], "", None, None
 
     def handle_starttag(self, tag, attributes):
         if tag in {"script", "style"}:
             self._inside = dict(attributes).get("id", tag)
+        if tag == "tr":
+            self._row = []
         self.lines += [
             f"[{name}] {value}"
             for name, value in attributes
@@ -224,12 +226,15 @@ class _Page(HTMLParser):
     def handle_endtag(self, tag):
         if tag in {"script", "style"}:
             self._inside = None
+        if tag == "tr":
+            self.lines.append(" | ".join(self._row))
+            self._row = None
 
     def handle_data(self, text):
         if self._inside == "data":
             self.data += text
         elif self._inside is None and text.strip():
-            self.lines.append(" ".join(text.split()))
+            (self.lines if self._row is None else self._row).append(" ".join(text.split()))
 
 
 def _masked(text):

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.comparison.alignment import SystemResults
-    from beir_eval.comparison.checkpoints.result import Step
     from beir_eval.comparison.records import Difference, SystemMean
+    from beir_eval.comparison.step_names import Step
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike

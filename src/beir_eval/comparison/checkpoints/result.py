@@ -10,6 +10,7 @@ from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.records import ComparisonSettings, Difference
+from beir_eval.comparison.step_names import Step
 from beir_eval.comparison.tables import difference_cells
 from beir_eval.comparison.verdict_sentences import (
     has_spread,
@@ -37,9 +38,6 @@ _CHANGES = ("measure", "difference", "interval", "p", "corrected", "won/tied/los
 
 #: The power with which a later gain of the margin must be detected before a run is settled.
 POWER = 0.8
-
-#: A training step; one that is read from a name is an int if it is whole.
-Step = int | float
 
 
 class Checkpoint(BaseModel):

@@ -23,7 +23,7 @@ from beir_eval.comparison.differences import (
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.slices.columns import columns_of
 from beir_eval.comparison.slices.interactions import interactions_of
-from beir_eval.comparison.slices.result import Slice, SlicedComparison
+from beir_eval.comparison.slices.result import ALL, Slice, SlicedComparison
 from beir_eval.errors import InputError, check_choice, first_few
 from beir_eval.significance.corrections import CORRECTIONS
 from beir_eval.significance.validation import FEWEST_QUERIES
@@ -133,8 +133,10 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     pairs = pairs_to_compare(joined.systems, baseline)
     labels = _labels_by_column(columns, joined.query_ids)
     drafts = list(_empty_drafts(columns, labels))
+    whole = _SliceDraft("", ALL, np.ones(len(joined.query_ids), dtype=np.bool_))
     for scores in joined.by_measure:
         _add_measure(drafts, scores, pairs, settings)
+        _add_measure([whole], scores, pairs, settings)
     coverage = coverage_of(joined.results, joined.measures)
     warn_of_content(coverage)
     return SlicedComparison(
@@ -148,17 +150,8 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
                 joined.by_measure, labels, [draft.label for draft in drafts], pairs, settings
             )
         ),
-        slices=tuple(
-            Slice(
-                column=draft.column,
-                label=draft.label,
-                num_queries=int(draft.queries.sum()),
-                too_small=tuple(draft.too_small),
-                means=tuple(draft.means),
-                differences=tuple(draft.differences),
-            )
-            for draft in drafts
-        ),
+        slices=tuple(draft.finished() for draft in drafts),
+        whole=whole.finished(),
         settings=settings,
         left_out=joined.left_out,
         custom_measures=joined.custom_measures,
@@ -183,6 +176,17 @@ class _SliceDraft:
     too_small: list[str] = field(default_factory=list)
     means: list[SystemMean] = field(default_factory=list)
     differences: list[Difference] = field(default_factory=list)
+
+    def finished(self) -> Slice:
+        """Return the slice with what was added."""
+        return Slice(
+            column=self.column,
+            label=self.label,
+            num_queries=int(self.queries.sum()),
+            too_small=tuple(self.too_small),
+            means=tuple(self.means),
+            differences=tuple(self.differences),
+        )
 
 
 def _labels_by_column(

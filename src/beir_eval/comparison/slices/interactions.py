@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.differences import Pairs
     from beir_eval.comparison.records import ComparisonSettings
 
-#: What a reader of the verdicts of slices must know.
-SINGLE_SLICES = (
-    "a verdict within a slice is about that slice alone: better in one slice and undecided in "
-    "others is not a difference between them; only the test of all slices compares them"
-)
 #: The name of a column that has none.
 UNNAMED = "slice"
 
@@ -188,7 +183,7 @@ def _with_verdicts(
 def interaction_sentences(
     interactions: Sequence[Interaction], *, has_one_measure: bool
 ) -> Iterator[str]:
-    """Yield whether gains differ, by measure and column; pairs without evidence are counted.
+    """Yield whether differences depend on a column, by measure and column.
 
     Args:
         interactions: the tests.
@@ -197,58 +192,40 @@ def interaction_sentences(
     groups: dict[tuple[str, str], list[Interaction]] = {}
     for interaction in interactions:
         groups.setdefault((interaction.measure, interaction.column), []).append(interaction)
-    for (measure, _), group in groups.items():
-        label = "" if has_one_measure else f"{measure}: "
+    for (measure, column), group in groups.items():
+        label = f"By {column}" if has_one_measure else f"{measure}, by {column}"
         for sentence in _sentences_of_group(group):
-            yield f"{label}{sentence}"
+            yield f"{label}: {sentence}"
 
 
 def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
     """Yield the sentences on all pairs of one measure and column."""
-    slices = _slices_text(group[0])
-    differing = sorted(
-        (test for test in group if test.verdict == "differs"),
-        key=_corrected_p,
-    )
+    differing = sorted((test for test in group if test.verdict == "differs"), key=_corrected_p)
     for test in differing[:MOST_NAMED]:
-        yield f"the gain of {test.system} over {test.against} differs {slices} ({_p_of(test)})"
+        which = "" if len(group) == 1 else f" of {test.system} from {test.against}"
+        yield f"the difference{which} depends on it ({_p_of(test)})"
     if len(differing) > MOST_NAMED:
-        yield (
-            f"the gain differs {slices} for {len(differing) - MOST_NAMED} more of {len(group)} "
-            "pairs"
-        )
+        yield f"{len(differing) - MOST_NAMED} more of {len(group)} differences depend on it"
     others = [test for test in group if test.verdict != "differs"]
     if not others:
         return
     test = min(others, key=_corrected_p)
-    gain = f"the gain of {test.system} over {test.against}" if len(others) == 1 else "the gain"
-    pairs = "" if len(others) == 1 else f" for {len(others)} of {len(group)} pairs"
+    number = f"all {len(group)}" if len(others) == len(group) else f"{len(others)} of {len(group)}"
+    which = "" if len(group) == 1 else f" for {number} pairs"
     if test.p is None:
         yield (
-            f"whether {gain} differs between slices{_of_column(test)} was not tested{pairs}: fewer "
-            f"than {FEWEST_SLICES} slices have {FEWEST_IN_SLICE} queries"
+            f"not tested{which} whether the difference depends on it: fewer than {FEWEST_SLICES} "
+            f"slices have {FEWEST_IN_SLICE} queries"
         )
     else:
         smallest = "" if len(others) == 1 else "smallest "
-        yield f"no evidence that {gain} differs {slices}{pairs} ({smallest}{_p_of(test)})"
-
-
-def _slices_text(interaction: Interaction) -> str:
-    """Return between which slices a gain differs or not: those in the test."""
-    num_slices = interaction.num_slices + len(interaction.too_small)
-    count = f"{interaction.num_slices}"
-    if interaction.too_small:
-        count = f"the {interaction.num_slices} larger of {num_slices}"
-    return f"between {count} slices{_of_column(interaction)}"
-
-
-def _of_column(interaction: Interaction) -> str:
-    return "" if interaction.column == UNNAMED else f" of {interaction.column}"
+        yield f"undecided{which} whether the difference depends on it ({smallest}{_p_of(test)})"
 
 
 def _p_of(interaction: Interaction) -> str:
+    """Return the p of a test, as text."""
     is_corrected = interaction.p_corrected != interaction.p
-    return f"{'corrected ' if is_corrected else ''}p {p_text(_corrected_p(interaction))}"
+    return f"{'corr. ' if is_corrected else ''}p {p_text(_corrected_p(interaction))}"
 
 
 def _corrected_p(interaction: Interaction) -> float:
@@ -259,7 +236,7 @@ def _corrected_p(interaction: Interaction) -> float:
 def interaction_notes(
     interactions: Sequence[Interaction], settings: ComparisonSettings
 ) -> Iterator[str]:
-    """Yield how the tests were made, and which slices have no part in them."""
+    """Yield how the tests were made."""
     for measure in dict.fromkeys(interaction.measure for interaction in interactions):
         tested = [
             interaction
@@ -276,6 +253,10 @@ def interaction_notes(
                 f"{measure}: whether gains differ between slices: Welch's statistic, labels "
                 f"permuted {max(interaction.draws for interaction in tested):,} times{correction}"
             )
+
+
+def small_slices_notes(interactions: Sequence[Interaction]) -> Iterator[str]:
+    """Yield which slices have no part in the tests."""
     small: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for interaction in interactions:
         if interaction.too_small:

@@ -9,16 +9,16 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import check_names
+from beir_eval.comparison.overview import evidence_cells
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
-    SINGLE_SLICES,
     Interaction,
     interaction_notes,
     interaction_sentences,
+    small_slices_notes,
 )
 from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
 from beir_eval.comparison.verdict_sentences import (
-    MARKS_NOTE,
     interval_notes,
     left_out_notes,
     p_text,
@@ -33,6 +33,13 @@ from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+#: The label of all queries.
+ALL = "all"
+#: What a reader of the verdicts of slices must know.
+ONLY_TEST = "Only the p above the table compares the slices; the verdicts in the table do not."
+#: The headings of a difference in the table of a pair.
+_OF_PAIR = ("diff.", "corr. p", "verdict")
 
 
 class Slice(BaseModel):
@@ -72,6 +79,7 @@ class SlicedComparison(Shown, Saved):
         interactions: whether the difference of each pair differs between the slices, for every
             measure and column.
         slices: every slice of every column, including slices too small to compare.
+        whole: all queries as one slice, labelled "all"; its p are corrected over the pairs only.
         settings: how the verdicts were reached.
         left_out: {system: number of queries that it has and others lack}; such queries are not
             compared.
@@ -91,6 +99,7 @@ class SlicedComparison(Shown, Saved):
     columns: tuple[str, ...]
     interactions: tuple[Interaction, ...]
     slices: tuple[Slice, ...]
+    whole: Slice
     settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
     left_out: dict[str, int]
     custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
@@ -137,19 +146,34 @@ class SlicedComparison(Shown, Saved):
     # Other shapes
 
     def to_table(self) -> Table:
-        """Return a table with a row for each slice and measure, and a column for each system.
+        """Return a table with a row for each slice and measure, the last for all queries.
 
-        A cell shows the mean. With a baseline it is marked ▲ (better), ▼ (worse) or = (equal);
-        without one, "> names" lists the systems that this system is better than. Slices too small
-        for a measure have no row.
+        A cell shows the mean of a system. With a baseline it is marked ▲ (better), ▼ (worse) or =
+        (equal); without one, "> names" lists the systems that this system is better than. Slices
+        too small for a measure have no row.
         """
         rows = [
             self._row(slice_, measure)
-            for slice_ in self.slices
+            for slice_ in (*self.slices, self.whole)
             for measure in self.measures
             if measure not in slice_.too_small
         ]
         return Table(("slice", "queries", "measure", *self.systems), rows)
+
+    def _table_of_pair(self, measure: str) -> Table:
+        """Return the means and the difference of two systems on a measure, by slice."""
+        rows = []
+        for slice_ in (*self.slices, self.whole):
+            means = {known.system: known.mean for known in slice_.means if known.measure == measure}
+            for pair in slice_.differences:
+                if pair.measure == measure:
+                    scores = (score_text(means[name]) for name in (pair.against, pair.system))
+                    difference, _, p, verdict = evidence_cells(pair)
+                    cells = (f"{pair.num_queries:,}", *scores, difference, p, verdict)
+                    rows.append((self.slice_name(slice_), *cells))
+        pair = self.whole.differences[0]
+        what = measure if len(self.measures) > 1 or len(self.columns) > 1 else self.columns[0]
+        return Table((what, "queries", pair.against, pair.system, *_OF_PAIR), rows)
 
     def _row(self, slice_: Slice, measure: str) -> list[str | Cell]:
         means = {
@@ -172,32 +196,49 @@ class SlicedComparison(Shown, Saved):
         beaten = [difference.against for difference in of_system if difference.verdict == "better"]
         return f"{score_text(mean)} > {', '.join(beaten)}" if beaten else score_text(mean)
 
+    def differences_of(self, measure: str) -> list[tuple[str, Difference]]:
+        """Return the name of each slice and the differences in it on a measure."""
+        return [
+            (self.slice_name(slice_), difference)
+            for slice_ in self.slices
+            for difference in slice_.differences
+            if difference.measure == measure
+        ]
+
     def slice_name(self, slice_: Slice) -> str:
         """Return a slice's name in tables: its label, with the column if there are several."""
-        return slice_.label if len(self.columns) == 1 else f"{slice_.column}: {slice_.label}"
+        of_several = len(self.columns) > 1 and slice_.column
+        return f"{slice_.column}: {slice_.label}" if of_several else slice_.label
 
     def document(self) -> Document:
-        """Return whether gains differ between slices, means with marks, tests and notes."""
-        sentences = list(map(Sentence, self.interaction_sentences()))
+        """Return whether differences depend on the slices, means and verdicts, and the method."""
         tests = [self.interactions_table()] if len(self.interactions) > 1 else []
+        tables: list[Table] = []
+        if any(slice_.differences for slice_ in self.slices):
+            is_pair = len(self.systems) == 2  # noqa: PLR2004
+            tables = list(map(self._table_of_pair, self.measures)) if is_pair else [self.to_table()]
+        notes = list(self._limits())
+        if any(test.p is not None for test in self.interactions):
+            notes.append(ONLY_TEST)
         return Document(
-            heading="Within slices of the queries",
+            heading="By slice",
             warnings=warnings_of(self.coverage),
-            sentences=sentences,
-            tables=[self.to_table()],
-            notes=list(self._notes()),
+            sentences=list(map(Sentence, self.interaction_sentences())),
+            tables=tables,
+            notes=notes,
             details=lambda: [
-                Document(heading="The evidence by slice", tables=[*tests, self.differences_table()])
+                Document(
+                    heading="The evidence by slice",
+                    tables=[*tests, self.differences_table()],
+                    notes=list(self._notes()),
+                )
             ],
         )
 
     def interaction_sentences(self) -> list[str]:
-        """Return whether gains differ between slices, and what verdicts of slices do not say."""
+        """Return whether differences depend on the slices."""
         has_one_measure = len(self.measures) == 1
-        return [
-            *interaction_sentences(self.interactions, has_one_measure=has_one_measure),
-            SINGLE_SLICES,
-        ]
+        return list(interaction_sentences(self.interactions, has_one_measure=has_one_measure))
 
     def interactions_table(self) -> Table:
         """Return a table of the tests of whether gains differ between slices."""
@@ -275,42 +316,35 @@ class SlicedComparison(Shown, Saved):
             systems_of_rows += [()] * len(slice_.too_small)
         return with_warning_column(rows, self.coverage, systems_of_rows)
 
-    def _notes(self) -> Iterator[str]:
-        settings = self.settings
-        if any(mean.repeats > 1 for slice_ in self.slices for mean in slice_.means):
+    def _limits(self) -> Iterator[str]:
+        """Yield what limits the table."""
+        if any(mean.repeats > 1 for mean in self.whole.means):
             yield "repeats are averaged: what is said of slices holds for these repeats only"
-        yield queries_only_note()
-        yield from interaction_notes(self.interactions, settings)
-        for measure in self.measures:
-            count = sum(
-                difference.measure == measure
-                for slice_ in self.slices
-                for difference in slice_.differences
-            )
-            yield (
-                f"{measure}: corrected by {settings.correction} over the {count} comparisons of "
-                f"all slices; better and worse at {settings.alpha:g}"
-            )
-        num_differences = sum(len(slice_.differences) for slice_ in self.slices)
-        yield from interval_notes(settings, num_differences // len(self.measures))
-        yield (
-            MARKS_NOTE
-            if self.baseline is not None
-            else "> names the systems that this system is better than"
-        )
+        if self.baseline is None and len(self.systems) > 2:  # noqa: PLR2004 - all pairs
+            yield "> names the systems that this system is better than"
         for slice_ in self.slices:
             if slice_.too_small:
-                is_every_measure = len(slice_.too_small) == len(self.measures)
-                measures = (
-                    "" if is_every_measure else f" with a score for {', '.join(slice_.too_small)}"
-                )
-                yield (
-                    f"{self.slice_name(slice_)}: too small, {slice_.num_queries} "
-                    f"{'query' if slice_.num_queries == 1 else 'queries'}"
-                    f"{measures and ', fewer than 2'}{measures}"
-                )
+                number = slice_.num_queries
+                measures = ""
+                if len(slice_.too_small) < len(self.measures):
+                    scored = ", ".join(slice_.too_small)
+                    measures = f", fewer than 2 with a score for {scored}"
+                queries = "query" if number == 1 else "queries"
+                yield f"{self.slice_name(slice_)}: too small, {number} {queries}{measures}"
+        yield from small_slices_notes(self.interactions)
         yield from source_notes(self.systems, self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)
+
+    def _notes(self) -> Iterator[str]:
+        """Yield how the tests and intervals were made."""
+        yield queries_only_note()
+        yield from interaction_notes(self.interactions, self.settings)
+        num_differences = sum(len(slice_.differences) for slice_ in self.slices)
+        yield (
+            f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
+            f"better and worse at {self.settings.alpha:g}"
+        )
+        yield from interval_notes(self.settings, num_differences // len(self.measures))
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

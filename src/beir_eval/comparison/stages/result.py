@@ -8,28 +8,36 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
+from beir_eval.comparison.headlines import headline_of, join_names
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import difference_cells, difference_headings
 from beir_eval.comparison.verdict_sentences import (
-    difference_sentence,
+    interval_cell_text,
     p_text,
-    power_sentences,
     rounded_up_text,
     signed_text,
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Table, csv_text, record_rows, score_text
+from beir_eval.display.tables import Cell, Table, csv_text, record_rows, score_text
 from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 #: Why relevant documents are missing.
 Reason = Literal["order", "dropped", "branch", "never"]
+#: How a stage stands to one of several inputs.
+_AGAINST = {
+    "better": "better than",
+    "worse": "worse than",
+    "equivalent": "equivalent to",
+    "identical": "identical to",
+    "undecided": "undecided against",
+}
 
 
 class Stage(BaseModel):
@@ -282,32 +290,86 @@ class StagedResult(Shown, Saved):
         return csv_text(record_rows(self.losses))
 
     def document(self) -> Document:
-        """Return what is missing and where it was lost, verdicts on stages, and the tables."""
-        verdicts = [
-            Sentence(self._verdict_text(pair, p_gain), pair.verdict)
-            for pair, p_gain in zip(self.differences, self.p_gains, strict=True)
-            if pair.measure == self.measures[0]
-        ] or [Sentence("no verdicts: fewer than two queries have a score")]
+        """Return the verdict on the last stage, the stages, what is missing, and the evidence."""
         failed = [
             f"{component} failed for {number_of(len(queries), 'query', 'queries')}, counted as "
             f"empty rankings of the last stage: {first_few(queries)}"
             for component, queries in self.failures.items()
         ]
-        times = [self.components_table()] if self.components else []
+        details = {
+            "Documents and seconds of the stages": self.to_table(),
+            "What is missing, and why": self.account_table(),
+            "The compared stages": self.differences_table(),
+        }
+        if self.components:
+            details["What the components took"] = self.components_table()
         return Document(
             heading="Stages",
             warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
-            sentences=[
-                *map(Sentence, self._account_sentences()),
-                *verdicts,
-                *map(Sentence, self.remarks),
-            ],
-            tables=[self.to_table(), self.account_table(), *times],
-            notes=list(self._notes()),
+            sentences=[*map(self._headline, self.measures), *map(Sentence, self.remarks)],
+            tables=list(map(self._compared, self.measures)),
+            notes=[*self._missing_sentences(), *self._conclusions()],
             details=lambda: [
-                Document(heading="The compared stages", tables=[self.differences_table()])
+                *(Document(heading=name, tables=[table]) for name, table in details.items()),
+                Document(heading="Method", notes=list(self._notes())),
             ],
         )
+
+    def _inputs_of(self, stage: Stage, measure: str) -> list[Difference]:
+        """Return the differences of a stage from its inputs."""
+        pairs = {
+            (pair.system, pair.against): pair
+            for pair in self.differences
+            if pair.measure == measure
+        }
+        inputs = [(stage.name, name) for name in stage.inputs]
+        return [pairs[pair] for pair in inputs if pair in pairs]
+
+    def _headline(self, measure: str) -> Sentence:
+        """Return the verdict on the last stage against its inputs."""
+        pairs = self._inputs_of(self.stage(self.last), measure)
+        if not pairs:
+            return Sentence(f"{measure}: no verdict on {self.last}")
+        margin, where = self.settings.margin, f"{measure}, {pairs[0].num_queries:,} queries"
+        inputs = [
+            pair.model_copy(update={"against": f"its input {pair.against}"}) for pair in pairs
+        ]
+        if len(inputs) == 1:
+            return headline_of(where, inputs, None, margin=margin)
+        parts = ", ".join(f"{_AGAINST[pair.verdict]} {pair.against}" for pair in inputs)
+        verdicts = {pair.verdict for pair in pairs}
+        colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
+        return Sentence(f"{where}: {self.last} is {parts}", colour)
+
+    def _compared(self, measure: str) -> Table:
+        """Return a table of the stages with their differences from their inputs, a row for each."""
+        num_queries = self.result.num_queries
+        has_all = all(stage.num_queries == num_queries for stage in self.stages)
+        has_seconds = any(stage.seconds is not None for stage in self.stages)
+        rows: list[Sequence[str | Cell]] = []
+        for stage in self.stages:
+            of_stage = [
+                score_text(stage.means[measure]),
+                score_text(stage.ceilings[measure]),
+                *([] if has_all else [f"{stage.num_queries:,}"]),
+                *([_seconds_text(stage.seconds)] if has_seconds else []),
+            ]
+            compared = [
+                (pair.against, *_evidence(pair)) for pair in self._inputs_of(stage, measure)
+            ]
+            first, *others = compared or [(", ".join(stage.inputs), "", "", "")]
+            rows.append((stage.name, first[0], *of_stage, *first[1:]))
+            rows += [("", other[0], *([""] * len(of_stage)), *other[1:]) for other in others]
+        percent = (
+            f"{'≥' * (len(self.differences) > len(self.measures))}{1 - self.settings.alpha:.0%}"
+        )
+        header = (
+            *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
+            *([] if has_all else ["queries"]),
+            *(["ms/query"] if has_seconds else []),
+            *("diff.", f"{percent} interval", "verdict"),
+        )
+        return Table(header, rows)
 
     def _missing_warnings(self) -> Iterator[str]:
         """Yield which queries are left out, and which stages before the last lack some."""
@@ -328,49 +390,46 @@ class StagedResult(Shown, Saved):
                 f"ones of the stage: {', '.join(lacking)}"
             )
 
-    def _account_sentences(self) -> Iterator[str]:
-        """Yield, for each measure, what the last stage reaches and what is missing for what."""
+    def _missing_sentences(self) -> Iterator[str]:
+        """Yield, for each measure, what the last stage misses, and why."""
         for measure in self.measures:
             missing = self.best[measure] - self.stage(self.last).means[measure]
             parts = [
-                f"{loss.text} {score_text(loss.loss)}"
-                + (f" ({loss.interval_text})" if not loss.loss else "")
+                f"{loss.text} {score_text(loss.loss) if loss.loss else '0'}"
                 for loss in sorted(self.losses, key=lambda loss: -loss.loss)
                 if loss.measure == measure
             ]
-            mean = score_text(self.stage(self.last).means[measure])
-            yield (
-                f"{measure} of {self.last} is {mean} of {score_text(self.best[measure])}; missing "
-                f"are {score_text(missing)}: {', '.join(parts)}"
-            )
+            of_measure = "" if len(self.measures) == 1 else f" of {measure}"
+            lost = ", ".join(parts)
+            yield f"Missing {score_text(missing)}{of_measure}: {lost} (in these queries)."
 
-    def _verdict_text(self, pair: Difference, p_gain: float) -> str:
-        """Return a verdict with the seconds that a stage adds, and what its order still costs."""
-        margin = self.settings.margin
-        no_gain = p_gain <= self.settings.alpha
-        text = difference_sentence(pair, margin, power=False, p_gain=p_gain if no_gain else None)
-        stage, before = self.stage(pair.system), self.stage(pair.against)
-        is_input = before.name in stage.inputs
-        if is_input and stage.seconds is not None:
-            milliseconds = f"{_seconds_text(stage.seconds)} ms a query"
-            # Of several inputs, the time of the others comes on top.
-            text += (
-                f"; it adds {milliseconds}"
-                if len(stage.inputs) == 1
-                else f"; it takes {milliseconds} itself, without its inputs"
-            )
-        gain = stage.ceilings[pair.measure] - stage.means[pair.measure]
-        if is_input and gain > 0:
-            text += f"; a perfect order of its documents would gain {signed_text(gain)}"
+    def _conclusions(self) -> Iterator[str]:
+        """Yield what can go, on the first measure, and what "undecided" does not say."""
         # Of a stage in between, those behind it may need the documents.
-        if stage.name == self.last and (no_gain or pair.verdict == "worse"):
-            is_alone = stage.inputs == (before.name,)
-            text += f"; {stage.name} can go" if is_alone else f"; {before.name} alone is enough"
-            if pair.verdict == "better":
-                text += f" (no gain of {margin:g} or more, one-sided p {p_text(p_gain)})"
-        if pair.verdict == "undecided" and not no_gain:
-            text = ". ".join([text, *power_sentences(pair, margin)])
-        return text
+        tested = list(zip(self.differences, self.p_gains, strict=True))
+        of_last = [
+            (pair, p_gain)
+            for pair, p_gain in tested
+            if pair.system == self.last and pair.measure == self.measures[0]
+        ]
+        alpha, inputs = self.settings.alpha, self.stage(self.last).inputs
+        useless = [(pair, p) for pair, p in of_last if p <= alpha or pair.verdict == "worse"]
+        better = [pair.against for pair, _ in useless if pair.verdict == "worse"]
+        equal = {pair.against: p for pair, p in useless if pair.verdict != "worse"}
+        reasons: list[tuple[list[str], str]] = []
+        if better:
+            are_better = f"{join_names(better)} {'is' if len(better) == 1 else 'are'} better"
+            reasons.append((better, are_better))
+        if equal:
+            no_gain = f"no gain of {self.settings.margin:g} or more over {join_names([*equal])}"
+            p = p_text(max(equal.values()))
+            reasons.append(([*equal], f"{no_gain} (one-sided p {p})"))
+        for names, reason in reasons:
+            is_input = len(inputs) == 1 and inputs[0] in names
+            what = f"{self.last} can go" if is_input else f"{' or '.join(names)} alone is enough"
+            yield f"{what}: {reason}."
+        if any(pair.verdict == "undecided" and p > alpha for pair, p in tested):
+            yield '"Undecided" is no reason to remove a stage.'
 
     def _notes(self) -> Iterator[str]:
         yield (
@@ -391,6 +450,12 @@ class StagedResult(Shown, Saved):
         short = [name for name, depth in deepest.items() if depth < max(cutoffs, default=0)]
         if short:
             yield f"fewer documents than the cutoff, on average: {', '.join(short)}"
+
+
+def _evidence(pair: Difference) -> tuple[str | Cell, ...]:
+    """Return a difference, its interval and its verdict."""
+    verdict = Cell(pair.verdict, verdict=pair.verdict)
+    return (signed_text(pair.difference), interval_cell_text(pair), verdict)
 
 
 def _seconds_text(seconds: float | None) -> str:

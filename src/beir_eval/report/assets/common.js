@@ -16,6 +16,15 @@ function make(tag, { text, className } = {}, ...children) {
   return element;
 }
 
+/** Name the cells of a table by its header, for narrow screens that show a card a row. */
+function labelled(table) {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
+  for (const row of table.tBodies[0].rows) {
+    [...row.cells].forEach((cell, index) => { cell.dataset.label = names[index]; });
+  }
+  return table;
+}
+
 const score = (value) => (value === null ? "n/a" : value.toFixed(4));
 
 function signed(value) {

@@ -116,9 +116,10 @@ function columnsOf() {
       data: "difference", title: "difference", render: shown(signed), createdCell: toneCell, ...scores,
     });
   }
-  columns.push({ data: "score", title: escaped(names[state.system]), render: shown(score), ...scores });
+  const own = hasPair() ? { className: "query-score" } : {};
+  columns.push({ data: "score", title: escaped(names[state.system]), render: shown(score), ...own, ...scores });
   if (hasPair()) {
-    columns.push({ data: "against", title: escaped(names[state.against]), render: shown(score), ...scores });
+    columns.push({ data: "against", title: escaped(names[state.against]), render: shown(score), ...own, ...scores });
   }
   if (state.part.queries.some((query) => query[1])) {
     columns.push({ data: "text", title: "text", className: "query-text", render: text, type: "string" });

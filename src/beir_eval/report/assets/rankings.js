@@ -124,7 +124,7 @@ function relevantOf(part, query, systems) {
   const head = make("tr", {}, column("relevant document", "words"), column("grade"), ...systems.map((system) => column(part.systems[system])));
   const caption = make("caption", { text: "Ranks of the relevant documents that these rankings show" });
   const table = make("table", {}, caption, make("thead", {}, head), make("tbody", {}, ...body));
-  const scroll = make("div", { className: "scroll relevant" }, table);
+  const scroll = make("div", { className: "scroll relevant" }, labelled(table));
   scroll.tabIndex = 0;
   scroll.setAttribute("role", "region");
   scroll.setAttribute("aria-label", "Relevant documents");

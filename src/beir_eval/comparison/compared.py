@@ -1,0 +1,355 @@
+"""What was compared and decided: the values of a ``Comparison``, without how it is shown."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+
+import numpy as np
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+
+from beir_eval.comparison.coverage import SystemCoverage, coverage_of, warnings_of
+from beir_eval.comparison.differences import pairs_to_compare
+from beir_eval.comparison.index import Index, check_names
+from beir_eval.comparison.likeness import Likeness
+from beir_eval.comparison.records import (
+    CommonQueries,
+    ComparisonSettings,
+    Difference,
+    DocumentToJudge,
+    GateCheck,
+    QueryDifference,
+    SystemMean,
+    TieRange,
+    Verdict,
+)
+from beir_eval.comparison.to_judge import ComparedRuns
+from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.errors import NotEvaluatedError, first_few
+from beir_eval.evaluation.given_scores import check_unique
+from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.measures.scales import ScoreScale, scale_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from beir_eval.evaluation.records import Retrieval
+    from beir_eval.measures import MeasureLike
+
+
+ComparedT = TypeVar("ComparedT", bound="Compared")
+
+
+class Compared(Saved):
+    """The values of a ``Comparison``, which has its attributes."""
+
+    model_config = ConfigDict(**FROZEN, ignored_types=(cached_property,))
+
+    WHAT = "comparison"
+
+    systems: tuple[str, ...]
+    baseline: str | None
+    measures: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    scores: dict[str, ScoreMatrix]
+    results: dict[str, tuple[EvaluationResult, ...]]
+    means: tuple[SystemMean, ...]
+    differences: tuple[Difference, ...]
+    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
+    left_out: dict[str, int] = Field(default_factory=dict)
+    ties: tuple[TieRange, ...] = ()
+    likeness: tuple[Likeness, ...] | None = None
+    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
+        default_factory=dict
+    )
+    computed_elsewhere: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
+    deepest_rankings: dict[str, int] = Field(default_factory=dict)
+    on_common_queries: CommonQueries | None = None
+    conventions: tuple[str, ...] = ()
+    clusters: tuple[str, ...] | None = None
+    gate: tuple[GateCheck, ...] = ()
+    #: The runs; None if they are not known.
+    _runs: ComparedRuns | None = PrivateAttr(None)
+
+    @model_validator(mode="after")
+    def _check_shapes(self) -> Self:
+        expected = (len(self.systems), len(self.query_ids))
+        if set(self.scores) != set(self.measures) or any(
+            matrix.array.shape != expected for matrix in self.scores.values()
+        ):
+            msg = f"scores must hold [systems, queries] = {expected} for every measure"
+            raise ValueError(msg)
+        if self.clusters is not None and len(self.clusters) != len(self.query_ids):
+            msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
+            raise ValueError(msg)
+        return self
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError for an impossible name."""
+        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
+        check_unique("query_ids", self.query_ids)
+        self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        """Raise ValueError unless means, differences and results are of systems and measures."""
+        systems, results = self.systems, self.results
+        pairs = [
+            (systems[pair.system], systems[pair.against])
+            for pair in pairs_to_compare(systems, self.baseline).listed
+        ]
+        differences = [(pair.measure, (pair.system, pair.against)) for pair in self.differences]
+        means = [(mean.measure, mean.system) for mean in self.means]
+        for name, stated, expected in (
+            ("results", [*results], [*(results and systems)]),
+            ("means", means, [*product(self.measures, systems)]),
+            ("differences", differences, [*product(self.measures, pairs)]),
+        ):
+            if sorted(stated) != sorted(expected):
+                msg = f"{name}: one was expected for each of {first_few(expected)}"
+                raise ValueError(msg)
+        for likeness in self.likeness or ():
+            if not {likeness.system, likeness.against} <= {*systems}:
+                pair = f"{likeness.system!r} or {likeness.against!r}"
+                msg = f"likeness: {pair} is not among the systems"
+                raise ValueError(msg)
+
+    def with_retrieval(self, retrievals: Mapping[str, Sequence[Retrieval | None]]) -> Self:
+        """Return a copy whose results have the times and failures of their queries, for reports.
+
+        Args:
+            retrievals: {system: the retrieval of each of its repeats}.
+        """
+        results = {
+            system: tuple(
+                result.model_copy(update={"retrieval": retrieval})
+                for result, retrieval in zip(repeats, retrievals[system], strict=True)
+            )
+            for system, repeats in self.results.items()
+        }
+        coverage = coverage_of(results, self.measures)
+        return self.model_copy(update={"results": results, "coverage": coverage})
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal but the results, whose queries have any order."""
+        if not isinstance(other, Compared):
+            return NotImplemented
+        compared = Compared.model_fields.keys() - {"results"}
+        return all(getattr(self, field) == getattr(other, field) for field in compared)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # Values
+
+    @property
+    def num_comparisons(self) -> int:
+        """The number of comparisons of each measure, which are corrected together."""
+        num_systems = len(self.systems)
+        return num_systems * (num_systems - 1) // 2 if self.baseline is None else num_systems - 1
+
+    @cached_property
+    def verdicts(self) -> dict[tuple[str, str, str], Verdict]:
+        """{(measure, system, against): verdict}."""
+        return {
+            (difference.measure, difference.system, difference.against): difference.verdict
+            for difference in self.differences
+        }
+
+    def mean(self, measure: MeasureLike, system: str) -> SystemMean:
+        """Return the mean of one system on one measure, with its interval.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            system: the name of the system.
+
+        Raises:
+            NotEvaluatedError: the comparison does not hold the system or the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        key = self._index.measure(measure, system), self._index.system(system)
+        return next(mean for mean in self.means if (mean.measure, mean.system) == key)
+
+    def __getitem__(self, measure: MeasureLike) -> tuple[Difference, ...]:
+        """Return the differences of all pairs on one measure, in the order of ``differences``.
+
+        Raises:
+            NotEvaluatedError: the comparison does not hold the measure.
+            MeasureError: as ``difference``.
+        """
+        name = self._index.measure(measure, self.systems[0])
+        return tuple(pair for pair in self.differences if pair.measure == name)
+
+    def difference(
+        self, measure: MeasureLike, system: str, against: str | None = None
+    ) -> Difference:
+        """Return the difference of one pair on one measure: system − against.
+
+        If the comparison holds against − system, the reversed difference is returned.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            system: the name of the system.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
+
+        Raises:
+            NotEvaluatedError: the comparison does not hold the pair or the measure.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+            SettingError: ``against`` has no default, so it must be named.
+        """
+        name = self._index.measure(measure, system)
+        pairs = (pair for pair in self.differences if pair.measure == name)
+        return self._index.difference(pairs, system, against)
+
+    def per_query(self, measure: MeasureLike) -> dict[str, dict[str, float]]:
+        """Return {query_id: {system: score}} as new dicts; NaN where the measure is undefined.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+
+        Raises:
+            NotEvaluatedError: the measure was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        columns = self.scores[self._index.measure(measure)].array.T.tolist()
+        return {
+            query_id: dict(zip(self.systems, scores, strict=True))
+            for query_id, scores in zip(self.query_ids, columns, strict=True)
+        }
+
+    def regressions(
+        self,
+        measure: MeasureLike,
+        n: int = 10,
+        *,
+        system: str | None = None,
+        against: str | None = None,
+    ) -> list[QueryDifference]:
+        """Return the queries on which a system lost most, worst first.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            n: the number of queries at most.
+            system: the name of the system; by default the only one that is not the baseline, or
+                the second of two systems without a baseline.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
+
+        Raises:
+            NotEvaluatedError: the measure or a system was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+            SettingError: the default system is not unique, so it must be named.
+        """
+        return [query for query, gain in self._by_gain(measure, system, against) if gain < 0][:n]
+
+    def improvements(
+        self,
+        measure: MeasureLike,
+        n: int = 10,
+        *,
+        system: str | None = None,
+        against: str | None = None,
+    ) -> list[QueryDifference]:
+        """Return the queries on which a system gained most, best first.
+
+        Args:
+            measure: the measure, as a name in any spelling or a ``Measure``.
+            n: the number of queries at most.
+            system: the name of the system; by default the only one that is not the baseline, or
+                the second of two systems without a baseline.
+            against: the system it is compared with; by default the baseline, or the other of two
+                systems.
+
+        Raises:
+            NotEvaluatedError: the measure or a system was not compared.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+            SettingError: the default system is not unique, so it must be named.
+        """
+        by_gain = self._by_gain(measure, system, against)[::-1]
+        return [query for query, gain in by_gain if gain > 0][:n]
+
+    def documents_to_judge(
+        self, n: int = 20, *, measure: MeasureLike | None = None
+    ) -> list[DocumentToJudge]:
+        """Return the unjudged documents most worth judging, best first.
+
+        These are the documents that would change the differences of the means most if they were
+        relevant: each is judged alone, with the highest grade, and the systems are scored again.
+        The absolute changes are added up over the pairs. Documents are looked for down to the
+        cutoff of the measure, or in the first 100 of each ranking without one; at most 1,000 are
+        listed. They are computed here, from the runs, so a large comparison takes a while.
+
+        Args:
+            n: the number of documents at most.
+            measure: the measure, as a name in any spelling or a ``Measure``; by default the first.
+
+        Raises:
+            NotEvaluatedError: the measure was not compared; ties="best" or "worst", by which a
+                judgement changes ranks; or the runs are not known: only what ``compare_runs``
+                returns has them, not what ``load`` or another process returns, and not for text.
+            RunError: the run was changed after the comparison.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        name = self.measures[0] if measure is None else self._index.measure(measure)
+        if self._runs is None:
+            msg = (
+                "documents to judge need judgements and ranked documents, which only the result of "
+                "compare_runs(qrels, runs) has; saved results and comparisons do not"
+            )
+            raise NotEvaluatedError(msg)
+        return self._runs.documents_to_judge(name)[:n]
+
+    def _by_gain(
+        self, measure: MeasureLike, system: str | None, against: str | None
+    ) -> list[tuple[QueryDifference, float]]:
+        """Return the queries on which both systems have a score, with the gain on each.
+
+        The gain is the difference, or its opposite if lower is better. The largest loss is first.
+        """
+        name = self._index.measure(measure)
+        scores = self.scores[name].array
+        system_scores, against_scores = (
+            scores[self.systems.index(name)] for name in self._index.pair(system, against)
+        )
+        differences = system_scores - against_scores
+        gains = scale_of(name, self.custom_measures).gains(differences)
+        order = np.argsort(gains, kind="stable")  # NaN last
+        return [
+            (
+                QueryDifference(
+                    query_id=self.query_ids[index],
+                    score=float(system_scores[index]),
+                    against=float(against_scores[index]),
+                    difference=float(differences[index]),
+                ),
+                float(gains[index]),
+            )
+            for index in order.tolist()
+            if not np.isnan(differences[index])
+        ]
+
+    @property
+    def _index(self) -> Index:
+        return Index(self.systems, self.measures, self.baseline)
+
+    # Tables, texts and figures
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the verdicts; mostly an empty list.
+
+        There is a sentence for each system whose document ids do not match those of the qrels, and
+        for each one that misses judged queries, with its means over all and over those it has.
+        """
+        return warnings_of(self.coverage)
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Pickle all but the runs, which may be large."""
+        return {**super().__getstate__(), "__pydantic_private__": {"_runs": None}}
