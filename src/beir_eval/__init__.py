@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         EvaluationResult,
         Evaluator,
         evaluate,
-        evaluate_answers,
     )
     from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
     from beir_eval.measures.all_measures import *
@@ -94,7 +93,6 @@ __all__ = [
     "compare_runs",
     "compare_slices",
     "evaluate",
-    "evaluate_answers",
     "evaluate_stages",
     "gm_bpref",
     "gm_map",
@@ -133,7 +131,7 @@ lazy_exports(
         "beir_eval.core": "Qrels RelevanceMatrix Run",
         "beir_eval.datasets": "load_dataset",
         "beir_eval.errors": "BeirEvalError BeirEvalWarning",
-        "beir_eval.evaluation": "evaluate evaluate_answers EvaluationResult Evaluator",
+        "beir_eval.evaluation": "evaluate EvaluationResult Evaluator",
         "beir_eval.report": "write_report",
         "beir_eval.validation": "validate Validation",
     },

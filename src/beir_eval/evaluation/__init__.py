@@ -1,17 +1,16 @@
-"""Evaluation of runs and of predicted answers: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
+"""Evaluation of runs: ``evaluate``, ``Evaluator``, ``EvaluationResult``.
 
 Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pass); ``result``
 (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
 ``query_scores`` (scores and counts of each query); ``given_scores`` (scores that were computed
 elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts); ``coverage``
 (warnings on missing queries and unmatched ids); ``tables`` (results side by side: their means as
-text and LaTeX, and what they share); ``answers`` (predicted answers against gold answers).
+text and LaTeX, and what they share); ``answers`` (generated answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``Reused``, ``ScoreScale`` and ``TopDocuments`` (its settings are
-``core.EvaluationSettings``);
-``evaluate_answers``, ``answers_to_relevance``, ``normalize_answer``, ``token_f1``,
-``answer_scores``, ``read_gold_answers``.
+``core.EvaluationSettings``); ``answer_scores``, ``normalize_answer``, ``read_gold_answers``,
+``token_f1``.
 """
 
 from typing import TYPE_CHECKING
@@ -33,8 +32,6 @@ from beir_eval.measures.scales import ScoreScale
 if TYPE_CHECKING:
     from beir_eval.evaluation.answers import (
         answer_scores,
-        answers_to_relevance,
-        evaluate_answers,
         normalize_answer,
         read_gold_answers,
         token_f1,
@@ -52,9 +49,7 @@ __all__ = [
     "ScoreScale",
     "TopDocuments",
     "answer_scores",
-    "answers_to_relevance",
     "evaluate",
-    "evaluate_answers",
     "normalize_answer",
     "read_gold_answers",
     "token_f1",
@@ -64,8 +59,7 @@ lazy_exports(
     __name__,
     {
         "beir_eval.evaluation.answers": (
-            "answer_scores answers_to_relevance evaluate_answers normalize_answer "
-            "read_gold_answers token_f1"
+            "answer_scores normalize_answer read_gold_answers token_f1"
         ),
     },
 )

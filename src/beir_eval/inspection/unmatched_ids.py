@@ -50,9 +50,6 @@ _NEARLY_ALL, _LEAST_PAIRS = 0.9, 3
 _EXAMPLES, _LONGEST_ID = 2, 60
 _MOST_DIGITS = 12
 
-#: How the ids of gold answers, and of predictions that are none, begin in judged answers.
-ANSWER_PREFIXES = GOLD_PREFIX, PREDICTION_PREFIX = "gold ", "prediction "
-
 
 class IdDifference(NamedTuple):
     """How ids of two sides differ.
@@ -162,8 +159,7 @@ def find_unmatched_ids(
     Qrels of fewer than six queries get no warning: the sign-flip test cannot decide with so few.
     Hardly any: five times fewer than a weak retriever matches: 25% of the queries with 100
     documents each or more, 10% with 10 or more, else 3%; only with so many queries that such a
-    retriever is expected to match 10 or more. Predicted answers (``answers_to_relevance``) get no
-    warning.
+    retriever is expected to match 10 or more.
 
     Args:
         qrels: the judgements.
@@ -188,8 +184,6 @@ def find_unmatched_ids(
     rows = sorted(ids_of_row)  # whatever the order of the blocks
     wanted = [sample.grades_of_row(row) for row in rows]
     listed = [ids_of_row[row] for row in rows]
-    if all(doc_id.startswith(ANSWER_PREFIXES) for ids in listed for doc_id in ids):
-        return  # a prediction that is no gold answer is an id of its own
     groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
     may_be_swapped = 2 * counts.ranked < counts.judged
