@@ -5,13 +5,16 @@
 The queries of a simulation are drawn with replacement from the differences of real runs, so the
 mean of these differences is the true difference. "symmetric": the differences from their mean with
 random signs. "skewed": the differences of the pairs whose skewness is largest in size but 10%;
-"most skewed": those of the pairs with the largest skewness. "90% zeros": skewed differences on 10%
-of the queries, minus their mean, and 0 on the rest; for "another mean" without subtracting it.
+"most skewed": those of the pairs with the largest skewness; "the single most skewed": those of one
+pair. "ties": those of pairs whose scores are equal on such a share of the queries. "90% zeros":
+skewed differences on 10% of the queries, minus their mean, and 0 on the rest; for "another mean"
+without subtracting it.
 "small losses, few gains": 4% of the queries gain .48, the others lose .01 to .03. Each row pools
 several pairs of runs. Numbers after ± are Monte Carlo standard errors. The tables:
 
-- ``differences``: coverage of the mean difference. The width is the median over the simulations,
-  relative to the t interval.
+- ``differences``: coverage of the mean difference; "hull" is from the lower of both low ends to the
+  higher of both high ends, which the package does not offer. The width is the median over the
+  simulations, relative to the t interval.
 - ``effects``: coverage of the effect size, mean difference / standard deviation of the differences,
   by ``effect_of``. Symmetric differences are shifted to the true effect sizes 0, .5 and 1.
 - ``residuals``: coverage of the effect size with the standard deviation of the residuals of the
@@ -42,6 +45,8 @@ QUERIES = (10, 25, 50, 300)
 CONFIDENCE = 0.95
 #: How many pairs of runs a row pools.
 PAIRS = 5
+#: The shares of queries with equal scores, of the rows by ties.
+TIES = ((0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 0.95))
 MEASURES = ("nDCG@10", "MAP@1000")
 TRUE_EFFECTS = (0.0, 0.5, 1.0)
 
@@ -69,6 +74,19 @@ def populations() -> dict[str, list[Floats]]:
         result[f"skewed {measure}"] = ordered[end - PAIRS : end]
     for measure, ordered in by_skewness.items():
         result[f"most skewed {measure}"] = ordered[-PAIRS:]
+    for measure, ordered in by_skewness.items():
+        result[f"the single most skewed {measure}"] = ordered[-1:]
+    # Of any measure: nDCG and MAP hardly tie.
+    shares = {
+        label: (values == 0).mean()
+        for label, values in real_differences().items()
+        if "repeat" not in label
+    }
+    for low, high in TIES:
+        of_range = [label for label, share in shares.items() if low <= share < high]
+        spread = np.linspace(0, len(of_range) - 1, PAIRS).round().astype(int)
+        parts = [real_differences()[of_range[index]] for index in spread]
+        result[f"{low:.0%} to {high:.0%} ties"] = parts
     skewed = result["skewed MAP@1000"]
     result["90% zeros, mean 0"] = [_with_zeros(part - part.mean()) for part in skewed]
     result["90% zeros, another mean"] = [_with_zeros(part) for part in skewed]
@@ -91,15 +109,16 @@ def intervals(values: Floats, seed: int) -> dict[str, tuple[Floats, Floats]]:
     return {
         "sign flip": (flip.low, flip.high),
         "t": (means - half, means + half),
+        "hull": (np.minimum(flip.low, means - half), np.maximum(flip.high, means + half)),
     }
 
 
 def print_differences(simulations: int) -> None:
     """Print coverage and width of the intervals of the mean difference."""
-    print("| differences | queries | sign flip | t | width / t |\n|---|---|---|---|---|")
+    print("| differences | queries | sign flip | t | hull | width / t |\n|---|---|---|---|---|---|")
     for name, parts in populations().items():
         for num_queries in QUERIES:
-            covered = dict.fromkeys(("sign flip", "t"), 0)
+            covered = dict.fromkeys(("sign flip", "t", "hull"), 0)
             widths: dict[str, list[Floats]] = {method: [] for method in covered}
             for batch in range(simulations // BATCH):
                 part = parts[batch % len(parts)]

@@ -58,7 +58,8 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     shown = done
     assert all(f"{measure} " in shown for measure in measures)
     assert "ranks are characters: each character of a span counts" in shown
-    assert re.search(r"size60 \d+ \(lost 0\), size300 \d+ \(lost 0\)", shown)
+    assert " chunk " in shown
+    assert "in no document" not in shown
     saved = json.loads((tmp_path / "c.json").read_text())
     [result] = saved["results"]["size60"]
     assert result["settings"]["ranks"] == "characters"

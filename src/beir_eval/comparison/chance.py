@@ -43,6 +43,10 @@ class Chance:
     short: str = ""
 
 
+def _not_in_p(source: str, text: str, short: str = "") -> Chance:
+    return Chance(source, in_p=False, text=text, short=short)
+
+
 def chances_of(comparison: Compared) -> list[Chance]:
     """Return all sources of chance of a comparison, each with whether p covers it."""
     return [
@@ -50,18 +54,11 @@ def chances_of(comparison: Compared) -> list[Chance]:
         _repeats(comparison),
         _comparisons(comparison),
         _measures(comparison),
-        Chance(
-            "choice",
-            in_p=False,
-            text="systems not chosen by these scores (else other queries)",
-            short=CHOICE_OF_SYSTEMS,
+        _not_in_p("judgements", "as they are: unjudged documents count as not relevant"),
+        _not_in_p(
+            "choice", "systems not chosen by these scores (else other queries)", CHOICE_OF_SYSTEMS
         ),
-        Chance(
-            "looks",
-            in_p=False,
-            text="the first look at these queries",
-            short="repeated looks",
-        ),
+        _not_in_p("looks", "the first look at these queries", "repeated looks"),
     ]
 
 
@@ -130,7 +127,7 @@ def _queries(comparison: Compared) -> Iterator[Chance]:
     num_queries = queries_sample_text(comparison)
     if comparison.clusters is None:
         yield Chance("queries", in_p=True, text=f"a sample of {num_queries}", short=num_queries)
-        yield Chance("related queries", in_p=False, text="queries are unrelated (else clusters)")
+        yield _not_in_p("related queries", "queries are unrelated (else clusters)")
         return
     clusters = f"{len(set(comparison.clusters)):,} clusters"
     yield Chance(
@@ -163,12 +160,9 @@ def _repeats(comparison: Compared) -> Chance:
         )
     if max(counts.values(), default=1) > 1:
         text = "the same repeats, averaged (else repeats)"
-        return Chance("repeats", in_p=False, text=text, short="noise of repeats")
-    return Chance(
-        "repeats",
-        in_p=False,
-        text="the same runs, one of each system (else repeats)",
-        short="training noise",
+        return _not_in_p("repeats", text, "noise of repeats")
+    return _not_in_p(
+        "repeats", "the same runs, one of each system (else repeats)", "training noise"
     )
 
 
@@ -179,7 +173,7 @@ def _comparisons(comparison: Compared) -> Chance:
         return Chance("comparisons", in_p=True, text="one comparison")
     if correction == "none":
         text = f"{number} comparisons, not corrected (else a correction)"
-        return Chance("comparisons", in_p=False, text=text, short=f"{number} comparisons")
+        return _not_in_p("comparisons", text, f"{number} comparisons")
     text = f"{number} comparisons of a measure ({correction})"
     # The line on the test states the correction.
     return Chance("comparisons", in_p=True, text=text)
@@ -191,7 +185,7 @@ def _measures(comparison: Compared) -> Chance:
     if number == 1:
         return Chance("measures", in_p=True, text="one measure")
     text = f"{number} measures, not corrected: one of them decides"
-    return Chance("measures", in_p=False, text=text, short=f"looking at {number} measures")
+    return _not_in_p("measures", text, f"looking at {number} measures")
 
 
 def _noise_text(comparison: Compared) -> str:

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 #: What is said of a result on other judgements, or on those of other queries.
 _OTHER = "evaluated on other judgements than {}: a difference may come from the judgements"
-#: How many systems are named with the length of their chunks; how much longer those of one are if
-#: ranks of chunks do not compare systems fairly.
-_MOST_LISTED, _OTHER_LENGTH = 5, 1.1
+#: How much longer the chunks of one system are if ranks of chunks do not compare systems fairly.
+_OTHER_LENGTH = 1.1
 
 
 class SystemCoverage(BaseModel):
@@ -215,7 +214,7 @@ def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
 
 
 def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> Iterator[str]:
-    """Yield what has ranks, and the chunks of each system, if spans are judged.
+    """Yield what has ranks, and the chunks that are in no document, if spans are judged.
 
     Args:
         results: {system: its results, one for each repeat}.
@@ -231,12 +230,10 @@ def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> 
     if not lengths:
         return
     ascending = sorted(lengths, key=lengths.__getitem__)
-    shown_systems = ascending if len(ascending) <= _MOST_LISTED else [ascending[0], ascending[-1]]
-    chunks = ", ".join(
-        f"{system} {lengths[system]:,.0f} (lost {texts[system].alignment.get('lost', 0):,})"
-        for system in shown_systems
-    )
-    yield f"mean characters of a chunk, and how many different ones are in no document: {chunks}"
+    lost = {name: count for name in ascending if (count := texts[name].alignment.get("lost", 0))}
+    if lost:
+        listed = ", ".join(f"{count:,} of {name}" for name, count in lost.items())
+        yield f"chunks that are in no document count as nothing found: {listed}"
     settings = results[ascending[0]][0].settings
     differ = lengths[ascending[-1]] > _OTHER_LENGTH * lengths[ascending[0]]
     if differ and settings is not None and settings.ranks == "chunks":

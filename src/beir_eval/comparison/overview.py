@@ -319,6 +319,15 @@ def columns_of_means(comparison: Compared, measure: str) -> Columns:
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
     if shares := judged_texts(comparison, measure):
         columns[_JUDGED] = [shares.get(system, UNKNOWN) for system in systems]
+    texts = {
+        system: text
+        for system, repeats in comparison.results.items()
+        if (text := getattr(repeats[0].counted, "text", None)) is not None
+    }
+    if texts:
+        columns["chunk"] = [
+            f"{texts[system].mean_chunk:,.0f}" if system in texts else UNKNOWN for system in systems
+        ]
     times = {
         system: f"{1000 * retrieval.p50:,.1f}"
         for system, repeats in comparison.results.items()
