@@ -222,7 +222,7 @@ def test_the_curve_of_a_folder_that_a_trainer_wrote_needs_no_pattern(tmp_path, a
     result = success(run("compare", "-o", output, *inputs))
     curve = CheckpointCurve.load(tmp_path / "c.steps.json")
     assert [checkpoint.step for checkpoint in curve.checkpoints] == [100, 2000]
-    assert "measure step 2000 on queries that did not choose it" in result
+    assert "measure step 2000 on new queries" in result
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
     qrels = {query: {**grades, "f": 0} for query, grades in QRELS.items()}
     runs = {"filtered": filtered, "whole": whole}
     depths, sentence = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
-    assert depths.startswith("rankings have different depths: filtered at most 3 documents")
+    assert depths.startswith("documents below rank 3 are missing from filtered (")
     for words in ("every document of filtered is judged, and 10% of those of whole", "removed"):
         assert words in sentence
     assert "Recall(judged_only=True)@3" in sentence
@@ -134,9 +134,9 @@ def test_scores_that_one_system_lacks_are_counted():
 
 def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
-    words = "short at most 10 documents a query, long at most 20. Differences in Recall@20"
+    words = "missing from short (long has 20): compare Recall@20"
     comparison = compare_runs(QRELS, runs, ["Recall@20", "MRR@10"])
-    assert comparison.to_latex().startswith("% Warning: rankings have different depths")
+    assert comparison.to_latex().startswith("% Warning: documents below rank")
     of_recall, of_mrr = comparison.to_csv().splitlines()[1:]
     assert words in of_recall
     assert words not in of_mrr

@@ -30,7 +30,7 @@ CASES = {
         HALF,
         (
             "10 of 20 judged queries are missing",
-            "0.5000 over all 20 queries, 1.0000 over the 10 present",
+            "and count as 0: nDCG@10 0.5000, 1.0000 over the other 10",
         ),
     ),
     "bad": (BAD, ("document ids do not match", "msmarco_1000", "begin with 'msmarco_'")),

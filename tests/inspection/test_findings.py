@@ -489,7 +489,10 @@ def test_other_queries_of_the_run_are_ignored_in_a_note_or_counted_with_the_miss
     assert "1 unjudged query was ignored" in evaluate(JUDGED, run, ["MAP"]).to_markdown()
     del run["q00"]
     text = evaluate(JUDGED, run, ["MAP"]).to_markdown()
-    assert "the run has 1 further query without judgements" in text
+    assert "1 unjudged query was ignored" in text
+    few = {query: RIGHT[query] for query in list(RIGHT)[:3]} | {"q90": RIGHT["q01"]}
+    text = evaluate(JUDGED, few, ["MAP"]).to_markdown()
+    assert "1 query of the run is not judged: do run and qrels have the same query ids?" in text
     assert "ignored" not in text
 
 

@@ -242,7 +242,9 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         comparison = _compare_inputs(
             inputs,
             measures,
-            compared.baseline or requested.baseline_of(inputs.names),
+            compared.baseline
+            or requested.baseline_of(inputs.names)
+            or (None if parts.steps is None else _first_step(inputs.names, parts.steps)),
             policies=asdict(counting),
             for_report=report_settings(outputs),
             settings={
@@ -299,7 +301,9 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                     }
                 ),
             )
-        printing.print_comparison(comparison, *of_parts, detail=compared.detail, queries=queries)
+        printing.print_comparison(
+            comparison, sliced, curve, detail=compared.detail, queries=queries
+        )
         if code := exit_code(comparison.gate):
             raise typer.Exit(code)
 
@@ -406,6 +410,21 @@ def _compare_slices(
         draws=settings.draws,
         rng=settings.rng,
     )
+
+
+def _first_step(names: Sequence[str], pattern: str) -> str | None:
+    """Return the checkpoint with the first step; None if the steps are not known."""
+    from beir_eval.comparison.step_names import (  # noqa: PLC0415
+        pattern_of_checkpoints,
+        steps_of,
+    )
+
+    steps = pattern or pattern_of_checkpoints(names)
+    try:
+        checkpoints = [name for name in names if re.search(steps, name)]
+        return min(zip(steps_of(checkpoints, steps), checkpoints, strict=True))[1]
+    except (ValueError, re.error):  # ``_checkpoint_curve`` says why there is none
+        return None
 
 
 def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 def print_comparison(
     comparison: Comparison,
-    *further: SlicedComparison | CheckpointCurve,
+    sliced: SlicedComparison | None = None,
+    curve: CheckpointCurve | None = None,
+    *,
     detail: bool,
     queries: Mapping[str, str] | None = None,
 ) -> None:
@@ -37,14 +39,20 @@ def print_comparison(
 
     Args:
         comparison: the comparison, with the checks of its gate.
-        further: its slices and checkpoints.
+        sliced: its slices.
+        curve: its checkpoints, of which only the detail has a table of their own.
         detail: whether all evidence follows.
         queries: {query_id: text}, where they are known.
     """
     checked = {check.measure for check in comparison.gate if check.against is not None}
     measures = [name for name in comparison.measures if detail or name not in checked]
     shown = of_measures(comparison, measures).document(queries) if measures else Document()
-    first, *others = joined([shown, *(result.document() for result in further)])
+    further = [result.document() for result in (sliced, curve) if result is not None]
+    first, *others = joined([shown, *further])
+    if curve is not None and not detail:
+        ended = others.pop().sentences
+        notes = [*first.notes, *curve.limits()]
+        first = replace(first, sentences=[*ended, *first.sentences], notes=notes)
     if comparison.gate:
         gate = gate_document(comparison.gate, comparison)
         print_document(replace(gate, heading="", warnings=comparison.warnings()))

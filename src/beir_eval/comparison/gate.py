@@ -454,10 +454,10 @@ class _Rules(NamedTuple):
                     note = f"by a one-sided test it is worse (p {p_text(difference.p / 2)})"
                 else:
                     outcome = "undecided"
+                    counted = _counted(scores, test.num_queries)
                     note = (
-                        f"even with the scores of the baseline on all "
-                        f"{_counted(scores, test.num_queries)} it would need a margin of "
-                        f"{rounded_up_text(least)}: add queries, or raise --margin (margin=)"
+                        f"{counted} can rule out a loss of {rounded_up_text(least)} at best: add "
+                        "queries, or raise --margin (margin=)"
                     )
         fields = {
             "outcome": outcome,
@@ -565,9 +565,8 @@ class _Rules(NamedTuple):
         if self.allow_unequal_depth or not compares_depths(measure, depths):
             return ""
         return (
-            f"{depths_text(depths)}. A difference may come from that. Compare rankings of equal "
-            f"depth, at a cutoff of at most {min(depths.values()):,}, or check them all the "
-            "same with --allow-unequal-depth (allow_unequal_depth=True)"
+            f"{depths_text(depths)}. Check a cutoff of at most {min(depths.values()):,}, or all "
+            "the same with --allow-unequal-depth (allow_unequal_depth=True)"
         )
 
     def _sample_text(self, scores: MeasureScores) -> str:
@@ -590,11 +589,11 @@ class _Rules(NamedTuple):
                 return f"the run of {system} has no document for any judged query"
             worst = max(covered, key=lambda entry: entry.queries_missing, default=None)
             if worst and worst.queries_missing and not self.allow_missing:
-                return (
-                    f"{worst.queries_missing:,} of {worst.queries_judged:,} judged queries are "
-                    f"missing from the run of {system}. Complete the run, or check it all the same "
-                    "with --allow-missing (allow_missing=True)"
+                lacks = f"{worst.queries_missing:,} of {worst.queries_judged:,} judged queries"
+                remedy = (
+                    "Complete the run, or count them as 0: --allow-missing (allow_missing=True)"
                 )
+                return f"{system} lacks {lacks}. {remedy}"
         return ""
 
 

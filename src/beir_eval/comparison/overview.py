@@ -126,6 +126,9 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
             if _depends_on_missing(alone):
                 ending = f"; this depends on{ending.removeprefix(', with')}"
                 depending.append(measure)
+        depths = comparison.deepest_rankings
+        if compares_depths(measure, depths) and not is_ranked(comparison):
+            ending += f", with {min(depths.values()):,} documents to {max(depths.values()):,}"
         measures_of.setdefault((f", {sample_text(alone)}", ending), []).append(measure)
     sentences = [
         Sentence(f"{text}{ending}", "undecided" if ending.startswith(";") else verdict)

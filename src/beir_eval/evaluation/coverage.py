@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.display.tables import score_text
-from beir_eval.errors import first_few, number_of, warn_caller
+from beir_eval.errors import number_of, warn_caller
 from beir_eval.inspection.finding import QRELS
 from beir_eval.measures import parse
 from beir_eval.measures.names import registered
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 #: The means on at most this many measures are part of a sentence.
 _MOST_MEANS = 5
+
+#: The measure whose means a warning on missing queries states, if it is there.
+_MAIN_MEASURE = "nDCG@10"
 
 
 def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
@@ -239,25 +242,22 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
         return
     num_judged, num_retrieved = counted.queries_judged, counted.queries_retrieved
     over_all, over_retrieved = result.mean_over("judged"), result.mean_over("retrieved")
-    means = "; ".join(
-        f"{name}: {score_text(over_all[name])} over all {num_judged:,} queries, "
-        f"{score_text(over_retrieved[name])} over the {num_retrieved:,} present"
-        for name in measures
-        if not math.isnan(over_all[name])
-    )
+    means = ""
+    for name in [_MAIN_MEASURE] if _MAIN_MEASURE in measures else measures[:1]:
+        if not math.isnan(over_all[name]):
+            with_zeros, without = score_text(over_all[name]), score_text(over_retrieved[name])
+            means = (
+                f": {name} {without}, {with_zeros} with them as 0"
+                if settings.missing == "skip"
+                else f": {name} {with_zeros}, {without} over the other {num_retrieved:,}"
+            )
     others = ""
-    if counted.queries_not_judged:
-        number = counted.queries_not_judged
-        queries = "query" if number == 1 else "queries"
-        others = f"; the run has {number:,} further {queries} without judgements"
-        if num_retrieved < len(missing):
-            others += ", so check that run and qrels use the same query ids"
-    effect = (
-        "left out (missing='skip')"
-        if settings.missing == "skip"
-        else "count as empty rankings (missing='zero', the default)"
-    )
+    if counted.queries_not_judged and num_retrieved < len(missing):
+        number = number_of(counted.queries_not_judged, "query", "queries")
+        others = f"; {number} of the run {'is' if number.startswith('1 ') else 'are'} not judged:"
+        others += " do run and qrels have the same query ids?"
+    effect = "are left out" if settings.missing == "skip" else "count as 0"
     yield (
-        f"{len(missing):,} of {num_judged:,} judged queries are missing from the run and {effect}: "
-        f"{first_few(missing)}{others}. {means}"
+        f"{len(missing):,} of {num_judged:,} judged queries are missing, e.g. {missing[0]!r}, and "
+        f"{effect}{means}{others}"
     )

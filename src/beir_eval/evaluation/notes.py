@@ -207,7 +207,8 @@ def _query_notes(
         )
         queries = _quantity(len(without_relevant), "query")
         yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
-    if counted.queries_not_judged and not counted.queries_missing:  # else in a warning
+    has_most = counted.queries_retrieved >= len(counted.queries_missing)
+    if counted.queries_not_judged and has_most:  # else in a warning
         not_judged = _quantity(counted.queries_not_judged, "unjudged query")
         yield f"{not_judged} {'was' if counted.queries_not_judged == 1 else 'were'} ignored"
     if without_judgements := counted.queries_without_judgements:

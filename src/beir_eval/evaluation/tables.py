@@ -485,13 +485,10 @@ def depths_text(depths: Mapping[str, int]) -> str:
     """Return that systems differ in depth, with the shallowest and the deepest.
 
     >>> depths_text({"bm25": 100, "top10": 10})
-    'rankings have different depths: top10 at most 10 documents a query, bm25 at most 100'
+    'documents below rank 10 are missing from top10 (bm25 has 100)'
     """
     (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
-    return (
-        f"rankings have different depths: {first} at most {number_of(shallowest, 'document')} a "
-        f"query, {last} at most {deepest:,}"
-    )
+    return f"documents below rank {shallowest:,} are missing from {first} ({last} has {deepest:,})"
 
 
 def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> str:
@@ -504,7 +501,5 @@ def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> s
     listed = [name for name in measures if compares_depths(name, depths)]
     if not listed:
         return ""
-    return (
-        f"{depths_text(depths)}. Differences in {', '.join(listed)} may come from that. Compare "
-        f"rankings of equal depth, or at a cutoff of at most {min(depths.values()):,}"
-    )
+    lowest = min(depths.values())
+    return f"{depths_text(depths)}: compare {', '.join(listed)} at a cutoff of at most {lowest:,}"

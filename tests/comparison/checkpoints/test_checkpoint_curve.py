@@ -83,10 +83,10 @@ def test_the_best_step_has_the_highest_mean_and_the_first_wins_a_tie():
 def test_the_text_names_the_best_step_and_says_once_that_it_is_best_partly_by_chance():
     by_measure = {name: made(values, name) for name, values in zip("12345", SCORES, strict=True)}
     result = checkpoint_curve(by_measure)
-    first, *_, last = (sentence.text for sentence in result.document().sentences)
+    document = result.document()
+    [(first, _)], last = document.sentences, document.notes[-2]
     assert first == f"{MEASURE}, 30 queries: no step after 3 is shown to be better than step 3"
-    measured = "measure step 3 on queries that did not choose it"
-    assert last == f"The best of 5 means is too good on average: {measured}"
+    assert last == "The highest of 5 means is too high on average: measure step 3 on new queries."
     assert last in result.to_markdown()
 
 
@@ -230,9 +230,9 @@ def test_a_run_that_may_have_improved_unnoticed_says_which_gain_was_too_small_to
     assert outcome.settled is None
     for words in (f"below {outcome.detectable:.4f}", "missed", "20%"):
         assert words in outcome.why_not_settled
-    first, second, _ = (text for text, _ in result.document().sentences)
+    [(first, _)], second = result.document().sentences, result.document().notes[0]
     assert first == f"{MEASURE}, 60 queries: no step after 100 is shown to be better than step 100"
-    assert second == f"It may not have settled there: {outcome.why_not_settled}"
+    assert second == f"May not have settled at step 100: {outcome.why_not_settled}."
 
 
 def test_no_sensitivity_is_claimed_where_few_queries_differ():

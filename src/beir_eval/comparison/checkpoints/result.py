@@ -215,13 +215,15 @@ class CheckpointCurve(Shown, Saved):
         return scale_of(measure, self.custom_measures).bounds
 
     def document(self) -> Document:
-        """Return the conclusions, the curve, changes from step to step and notes."""
+        """Return whether improvement ended, the curve, what limits both, and the method."""
         return Document(
             heading="From checkpoint to checkpoint",
             warnings=warnings_of(self.coverage),
-            sentences=list(map(Sentence, self._sentences())),
+            sentences=[
+                Sentence(_headline(outcome, self.settings.margin)) for outcome in self.outcomes
+            ],
             tables=[self.to_table()],
-            notes=[_MARKS],
+            notes=[*self.limits(), _MARKS],
             details=lambda: [
                 Document(
                     heading="Each checkpoint and the one before", tables=[self._changes_table()]
@@ -252,17 +254,20 @@ class CheckpointCurve(Shown, Saved):
         systems = ((point.name,) for point in self.points)
         return with_warning_column(record_rows(self.points), self.coverage, systems)
 
-    def _sentences(self) -> Iterator[str]:
-        """Yield what is left out, the best steps, if improvement ended, and what the best are."""
+    def limits(self) -> Iterator[str]:
+        """Yield what is left out, what may be missed, and how good the best step is."""
         if names := self.without_step:
             are = "has no step in its name and is" if len(names) == 1 else "have no step and are"
             yield f"{first_few(names)} {are} left out of the curve"
         for outcome in self.outcomes:
-            yield from _settled_sentences(outcome, self.settings.margin)
+            if outcome.why_not_settled:
+                of_measure = f" on {outcome.measure}" if len(self.outcomes) > 1 else ""
+                step = outcome.unbeaten.step
+                yield f"May not have settled at step {step}{of_measure}: {outcome.why_not_settled}."
         best = self.outcomes[0].best.step
         yield (
-            f"The best of {len(self.checkpoints)} means is too good on average: measure step "
-            f"{best} on queries that did not choose it"
+            f"The highest of {len(self.checkpoints)} means is too high on average: measure step "
+            f"{best} on new queries."
         )
 
     def _notes(self) -> Iterator[str]:
@@ -328,16 +333,13 @@ class CheckpointCurve(Shown, Saved):
         return f"CheckpointCurve({len(self.to_table().rows)} rows)"
 
 
-def _settled_sentences(outcome: Outcome, margin: float) -> Iterator[str]:
-    """Yield whether improvement ended, and what could have been missed."""
+def _headline(outcome: Outcome, margin: float) -> str:
+    """Return whether improvement on a measure ended."""
     measure = measure_text(outcome.measure, higher_is_better=outcome.higher_is_better)
     label, step = f"{measure}, {outcome.num_queries:,} queries", outcome.unbeaten.step
     if outcome.p_unbeaten is None:
-        yield f"{label}: each step before the last, {step}, is shown to be worse than a later one"
-    elif outcome.settled is not None:
+        return f"{label}: each step before the last, {step}, is shown to be worse than a later one"
+    if outcome.settled is not None:
         gain = f"each later step is shown to gain less than {margin:g}"
-        yield f"{label}: settled at step {step}: {gain}"
-    else:
-        yield f"{label}: no step after {step} is shown to be better than step {step}"
-        why = outcome.why_not_settled or ""
-        yield f"It may not have settled there: {why}"
+        return f"{label}: settled at step {step}: {gain}"
+    return f"{label}: no step after {step} is shown to be better than step {step}"

@@ -19,7 +19,14 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Cell, Table, csv_text, record_rows, score_text
+from beir_eval.display.tables import (
+    Cell,
+    Table,
+    csv_text,
+    first_that_fits,
+    record_rows,
+    score_text,
+)
 from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
@@ -307,7 +314,10 @@ class StagedResult(Shown, Saved):
             heading="Stages",
             warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
             sentences=[*map(self._headline, self.measures), *map(Sentence, self.remarks)],
-            tables=list(map(self._compared, self.measures)),
+            tables=first_that_fits(
+                [self._compared(measure, has_seconds=has_seconds) for measure in self.measures]
+                for has_seconds in (any(stage.seconds is not None for stage in self.stages), False)
+            ),
             notes=[*self._missing_sentences(), *self._conclusions()],
             details=lambda: [
                 *(Document(heading=name, tables=[table]) for name, table in details.items()),
@@ -341,11 +351,10 @@ class StagedResult(Shown, Saved):
         colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
         return Sentence(f"{where}: {self.last} is {parts}", colour)
 
-    def _compared(self, measure: str) -> Table:
+    def _compared(self, measure: str, *, has_seconds: bool) -> Table:
         """Return a table of the stages with their differences from their inputs, a row for each."""
         num_queries = self.result.num_queries
         has_all = all(stage.num_queries == num_queries for stage in self.stages)
-        has_seconds = any(stage.seconds is not None for stage in self.stages)
         rows: list[Sequence[str | Cell]] = []
         for stage in self.stages:
             of_stage = [
