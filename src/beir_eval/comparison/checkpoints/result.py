@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import Index, check_names
+from beir_eval.comparison.overview import one_digit
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.step_names import Step
 from beir_eval.comparison.tables import difference_cells
@@ -260,10 +261,15 @@ class CheckpointCurve(Shown, Saved):
             are = "has no step in its name and is" if len(names) == 1 else "have no step and are"
             yield f"{first_few(names)} {are} left out of the curve"
         for outcome in self.outcomes:
-            if outcome.why_not_settled:
-                of_measure = f" on {outcome.measure}" if len(self.outcomes) > 1 else ""
-                step = outcome.unbeaten.step
-                yield f"May not have settled at step {step}{of_measure}: {outcome.why_not_settled}."
+            if not outcome.why_not_settled:
+                continue
+            of_measure = f" ({outcome.measure})" if len(self.outcomes) > 1 else ""
+            step = outcome.unbeaten.step
+            if outcome.detectable is not None and outcome.detectable > self.settings.margin:
+                size = one_digit(outcome.detectable)
+                yield f"A gain below {size} after step {step} could be missed{of_measure}."
+            else:
+                yield f"Not known to end at step {step}{of_measure}: {outcome.why_not_settled}."
         best = self.outcomes[0].best.step
         yield (
             f"The highest of {len(self.checkpoints)} means is too high on average: measure step "
