@@ -269,13 +269,13 @@ def test_the_stages_of_a_pipeline_are_printed_and_written(hybrid_files):
     [saved] = json.loads((hybrid_files / "r.json").read_text())
     assert EvaluationResult.model_validate(saved)["nDCG@10"] == staged.result["nDCG@10"]
     for text in (output_of(result), (hybrid_files / "r.md").read_text()):
-        assert "last can go: retriever is better" in text
+        assert "last can be removed: retriever is better" in text
         assert "orders documents for a prompt, not for a reader" in text
 
 
 def test_each_of_several_pipelines_has_its_stages_and_only_the_last_ones_are_compared(hybrid_files):
     result = success(run("p.yaml", "q.yaml", demo.FOLDER, "--index", "--stages", "-o", "r.json"))
-    assert result.count("last can go: retriever is better") == 2
+    assert result.count("last can be removed: retriever is better") == 2
     for name in ("p", "q"):
         assert StagedResult.load(hybrid_files / f"r.{name}.stages.json").last == "last"
     comparison = Comparison.load(hybrid_files / "r.compare.json")

@@ -30,7 +30,7 @@ CASES = {
         HALF,
         (
             "10 of 20 judged queries are missing",
-            "and count as 0: nDCG@10 0.5000, 1.0000 over the other 10",
+            "and count as 0: nDCG@10 is 0.5000, and 1.0000 over the other 10",
         ),
     ),
     "bad": (BAD, ("document ids do not match", "msmarco_1000", "begin with 'msmarco_'")),

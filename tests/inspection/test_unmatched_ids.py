@@ -131,10 +131,10 @@ def test_missing_queries_are_a_warning_with_both_means_and_no_python_warning():
         result = evaluate(qrels, half, "nDCG@10")
     [warning] = result.warnings()
     over_all, over_half = result.mean_over("judged"), result.mean_over("retrieved")
-    means = f"{over_all['nDCG@10']:.4f}, {over_half['nDCG@10']:.4f} over the other 30"
+    means = f"is {over_all['nDCG@10']:.4f}, and {over_half['nDCG@10']:.4f} over the other 30"
     missing = f"30 of 60 judged queries are missing, e.g. {QUERIES[30]!r}, and count as 0"
     assert warning == f"{missing}: nDCG@10 {means}"
     left_out = evaluate(qrels, half, ["MRR", "nDCG@10"], missing="skip").warnings()[0]
-    means = f"{over_half['nDCG@10']:.4f}, {over_all['nDCG@10']:.4f} with them as 0"
+    means = f"is {over_half['nDCG@10']:.4f}, and {over_all['nDCG@10']:.4f} with them as 0"
     assert left_out.endswith(f"and are left out: nDCG@10 {means}")
     assert result.notes()[0] == warning

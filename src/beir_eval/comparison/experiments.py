@@ -51,8 +51,8 @@ SPREADS = {
 }
 _LABELS = ("similar", "usual", "very different")
 _SOURCE = (
-    "Similar, usual and very different systems are the 10%, 50% and 90% quantiles of 47 pairs of "
-    "real runs; yours may differ: state the standard deviation of an earlier comparison with sd="
+    "Similar, usual, very different: 10%, 50%, 90% of 47 pairs of real runs differ less. State the "
+    "standard deviation of an earlier comparison of yours with sd="
 )
 
 

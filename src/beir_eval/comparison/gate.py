@@ -590,9 +590,7 @@ class _Rules(NamedTuple):
             worst = max(covered, key=lambda entry: entry.queries_missing, default=None)
             if worst and worst.queries_missing and not self.allow_missing:
                 lacks = f"{worst.queries_missing:,} of {worst.queries_judged:,} judged queries"
-                remedy = (
-                    "Complete the run, or count them as 0: --allow-missing (allow_missing=True)"
-                )
+                remedy = "Complete the run, or accept that: --allow-missing (allow_missing=True)"
                 return f"{system} lacks {lacks}. {remedy}"
         return ""
 

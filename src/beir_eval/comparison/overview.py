@@ -128,7 +128,8 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
                 depending.append(measure)
         depths = comparison.deepest_rankings
         if compares_depths(measure, depths) and not is_ranked(comparison):
-            ending += f", with {min(depths.values()):,} documents to {max(depths.values()):,}"
+            lowest, highest = min(depths.values()), max(depths.values())
+            ending += f", with rankings of {lowest:,} and {highest:,} documents"
         measures_of.setdefault((f", {sample_text(alone)}", ending), []).append(measure)
     sentences = [
         Sentence(f"{text}{ending}", "undecided" if ending.startswith(";") else verdict)

@@ -247,9 +247,9 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
         if not math.isnan(over_all[name]):
             with_zeros, without = score_text(over_all[name]), score_text(over_retrieved[name])
             means = (
-                f": {name} {without}, {with_zeros} with them as 0"
+                f": {name} is {without}, and {with_zeros} with them as 0"
                 if settings.missing == "skip"
-                else f": {name} {with_zeros}, {without} over the other {num_retrieved:,}"
+                else f": {name} is {with_zeros}, and {without} over the other {num_retrieved:,}"
             )
     others = ""
     if counted.queries_not_judged and num_retrieved < len(missing):

@@ -61,11 +61,11 @@ def ranks_sentence(result: EvaluationResult) -> str:
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
         return ""
-    what = "each character of a span counts"
+    what = f"a rank is a {settings.ranks.removesuffix('s')} of the retrieved text"
     if settings.overlap is not None:
-        what = f"a span counts once {100 * settings.overlap:g}% of it is read"
+        what += f", a span counts once {100 * settings.overlap:g}% of it is read"
     again = "costs ranks" if settings.repeated == "kept" else "is left out"
-    return f"ranks are {settings.ranks}: {what}, and text that a ranking holds again {again}"
+    return f"{what}, and text that is retrieved again {again}"
 
 
 def ranks_caption(result: EvaluationResult) -> str:

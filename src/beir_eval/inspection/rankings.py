@@ -134,7 +134,7 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
         if exchanged and not fit_others:
             yield _do_not_fit(*exchanged, num_failed, len(tops))
         else:
-            yield _belongs_to_others(others_fit, len(tops), "another query than theirs better")
+            yield _belongs_to_others(others_fit, len(tops), "another query better than their own")
         return
     rows = qrels.find_rows(run.query_ids)
     own_fits = dict(zip(tops, own.tolist(), strict=True))
@@ -405,8 +405,8 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Finding.from_code(
             "same-queries",
-            f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} "
-            "documents and all judgements of another one, and each counts in means and p",
+            f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} documents "
+            "and the judgements of another one; each counts in means and p",
             count=repeated,
             total=num_rankings,
         )

@@ -408,9 +408,10 @@ class StagedResult(Shown, Saved):
                 for loss in sorted(self.losses, key=lambda loss: -loss.loss)
                 if loss.measure == measure
             ]
-            of_measure = "" if len(self.measures) == 1 else f" of {measure}"
+            of_measure = "" if len(self.measures) == 1 else f" {measure}"
             lost = ", ".join(parts)
-            yield f"Missing {score_text(missing)}{of_measure}: {lost} (in these queries)."
+            best = score_text(self.best[measure])
+            yield f"Missing {score_text(missing)} of {best}{of_measure}: {lost} (in these queries)."
 
     def _conclusions(self) -> Iterator[str]:
         """Yield what can go, on the first measure, and what "undecided" does not say."""
@@ -435,7 +436,11 @@ class StagedResult(Shown, Saved):
             reasons.append(([*equal], f"{no_gain} (one-sided p {p})"))
         for names, reason in reasons:
             is_input = len(inputs) == 1 and inputs[0] in names
-            what = f"{self.last} can go" if is_input else f"{' or '.join(names)} alone is enough"
+            what = (
+                f"{self.last} can be removed"
+                if is_input
+                else f"{' or '.join(names)} alone is enough"
+            )
             yield f"{what}: {reason}."
         if any(pair.verdict == "undecided" and p > alpha for pair, p in tested):
             yield '"Undecided" is no reason to remove a stage.'
