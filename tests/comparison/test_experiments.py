@@ -105,6 +105,9 @@ def test_impossible_requests_are_refused():
         experiment_power(qrels(40), "Rndcg")
     with pytest.raises(InputError, match="1 judged query"):
         experiment_power(qrels(1))
+    for measure in ("num_rel_ret", "gm_map", "Hole@10"):
+        with pytest.raises(MeasureError, match="is not compared"):
+            experiment_power(qrels(40), measure, sd=0.2)
     with pytest.raises(MeasureError, match="nDGC"):
         experiment_power(qrels(40), "nDGC@10")
     for wrong in (0, -1, float("nan"), float("inf")):

@@ -12,7 +12,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from beir_eval import compare, compare_runs, compare_slices, evaluate
+from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.cautions import judged_cautions
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -159,6 +159,17 @@ def test_a_difference_is_drawn_in_its_place_between_the_ends_of_its_interval(tmp
         assert (middle > zero) == (numbers[0] > 0)
 
 
+def test_an_unbounded_interval_is_drawn_to_the_edges(tmp_path):
+    rows = {name: {"q1": 0.2, "q2": score} for name, score in (("a", 0.1), ("b", 0.9))}
+    results = [
+        EvaluationResult.from_scores(name, {"x": scores}, higher_is_better=True)
+        for name, scores in rows.items()
+    ]
+    [rows] = compared_rows(compare(results, baseline="a"), tmp_path)[1]
+    [drawn] = [row for row in rows if "<circle" in row]
+    assert '<line x1="0.0%" x2="100.0%"' in drawn
+
+
 def test_of_all_pairs_the_figure_has_the_signs_of_the_table(tmp_path):
     comparison = compare(dict(made(40, 4).results), draws=500)
     page = page_of(tmp_path / "r.html", comparison)
@@ -259,7 +270,7 @@ def test_slices_are_a_section_with_a_verdict_for_each_slice_and_measure(tmp_path
     section = page.text.partition("By slice")[2].partition("Queries")[0]
     for row in sliced.differences_table().rows:
         assert re.search(rf"{row[0]} {row[1]} {row[2]} .*? {row[-1]}", section)
-    assert "odd: too small, 1 query" in section
+    assert "fewer than 2 queries with a score, not compared: odd (1 query)" in section
     for figure in ("slices-0", "slices-1"):
         rows = page.data["figures"][figure]["datasets"]["rows"]
         assert [row["label"] for row in rows] == ["long (25 queries)", "short (14 queries)"]
@@ -269,7 +280,8 @@ def test_slices_that_are_all_too_small_are_listed(tmp_path):
     comparison = made(3, 2)
     sliced = slices_of(comparison, {"one": 1, "two": 1, "three": 1})
     page = page_of(tmp_path / "r.html", comparison, slices=sliced)
-    assert all(f"{name}: too small, 1 query" in page.text for name in ("one", "two", "three"))
+    listed = "one (1 query), two (1 query), three (1 query)"
+    assert f"not compared: {listed}" in page.text
     assert "Means by slice" not in page.text
     assert "slices-0" not in page.data["figures"]
 

@@ -57,7 +57,7 @@ def print_comparison(
         gate = gate_document(comparison.gate, comparison)
         print_document(replace(gate, heading="", warnings=comparison.warnings()))
         first = replace(first, warnings=[])
-    if measures:
+    if measures or curve is not None:
         if comparison.gate:
             console.print()
         print_document(replace(first, heading=""), detail=detail)

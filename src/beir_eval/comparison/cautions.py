@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.judged import counts_unjudged, judged_cautions
+from beir_eval.comparison.verdict_sentences import some_of
 from beir_eval.display.tables import score_text
 from beir_eval.errors import number_of
 from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.verdict_sentences import measure_text, smaller_text
+from beir_eval.comparison.verdict_sentences import MOST_NAMED, measure_text, smaller_text
 from beir_eval.display.document import Sentence
 
 if TYPE_CHECKING:
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.records import PairDifference
 
-#: How many names, and how many groups of systems, a sentence lists.
-MOST_NAMED = 4
 #: The order of the verdicts in a sentence.
 _ORDER = ("better", "worse", "equivalent", "identical", "undecided")
 _TWO = 2
@@ -205,8 +203,3 @@ def join_names(names: Sequence[str]) -> str:
     if len(listed) == 1:
         return listed[0]
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
-
-
-def some_of(parts: Sequence[str]) -> str:
-    """Return the first parts as a list in a sentence, with "and others" if there are more."""
-    return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"

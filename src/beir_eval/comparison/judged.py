@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import some_of
 from beir_eval.comparison.tables import in_shown_order, label_of
+from beir_eval.comparison.verdict_sentences import some_of
 from beir_eval.display.tables import UNKNOWN, Table
 from beir_eval.evaluation.notes import judged_depth, share_text
 from beir_eval.measures.names import registered

@@ -127,7 +127,7 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
                 ending = f"; this depends on{ending.removeprefix(', with')}"
                 depending.append(measure)
         depths = comparison.deepest_rankings
-        if compares_depths(measure, depths) and not is_ranked(comparison):
+        if compares_depths(measure, depths):
             lowest, highest = min(depths.values()), max(depths.values())
             ending += f", with rankings of {lowest:,} and {highest:,} documents"
         measures_of.setdefault((f", {sample_text(alone)}", ending), []).append(measure)

@@ -24,6 +24,8 @@ MARKS_NOTE = "▲ better than the baseline, ▼ worse, = identical, or equivalen
 RANKS_NOTE = "the ranks behind a mean name the systems that it is better than"
 #: The kind of interval of systems with the same scores on all queries.
 NO_INTERVAL = "no interval: identical scores"
+#: How many names, and how many groups of systems, a sentence lists.
+MOST_NAMED = 4
 #: A range of numbers of queries that is wider than this factor has its low end only.
 _WIDE_RANGE = 5
 
@@ -262,7 +264,7 @@ def source_notes(
         if not are_all:
             which = "the judgements and settings of the other systems"
         yield (
-            f"the scores of {', '.join(computed_elsewhere)} were computed elsewhere: whether with "
+            f"the scores of {some_of([*computed_elsewhere])} were computed elsewhere: whether with "
             f"{which} is not known"
         )
     for measure, scale in custom_measures.items():
@@ -376,3 +378,8 @@ def _ends_texts(*ends: float, sign: str = "+") -> list[str]:
     """
     digits = ".4f" if any(round(end, 4) for end in ends) else ".1g"
     return [f"{end:{sign}{digits}}" if end else score_text(0.0) for end in ends]
+
+
+def some_of(parts: Sequence[str]) -> str:
+    """Return the first parts as a list in a sentence, with "and others" if there are more."""
+    return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"

@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic_core.core_schema import (
     CoreSchema,
     no_info_after_validator_function,
+    no_info_before_validator_function,
     str_schema,
     to_string_ser_schema,
 )
@@ -88,9 +89,10 @@ class QrelsHash(UserString):
     @property
     def data(self) -> str:  # type: ignore[override]
         """The digits."""
-        if not isinstance(self._known, str):
-            self._known = hash_text(int(self._known.query_hashes.sum()))
-        return self._known
+        known = self._known  # read once: another thread may replace it
+        if not isinstance(known, str):
+            known = self._known = hash_text(int(known.query_hashes.sum()))
+        return known
 
     def __reduce__(self) -> tuple[type[QrelsHash], tuple[str]]:
         """Copy and pickle the digits."""
@@ -100,7 +102,12 @@ class QrelsHash(UserString):
     def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
         """Read and write the digits."""
         written = to_string_ser_schema(when_used="always")
-        return no_info_after_validator_function(cls, str_schema(), serialization=written)
+        read = no_info_after_validator_function(cls, str_schema())
+        return no_info_before_validator_function(_digits_of, read, serialization=written)
+
+
+def _digits_of(value: object) -> object:
+    return value.data if isinstance(value, QrelsHash) else value
 
 
 class Provenance(BaseModel):

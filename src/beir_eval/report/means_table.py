@@ -57,7 +57,7 @@ class Means:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A difference in percent of the width of its drawing; without ends for identical systems."""
+    """A difference and its interval in percent of the width; an open end is at the edge."""
 
     middle: float
     low: float
@@ -81,14 +81,14 @@ class ComparedSystems:
         caption: what is drawn.
         header: (class, heading) of the columns.
         rows: a row for each system.
-        ticks: (position, label) of numbers on the axis, in percent of its width.
+        ticks: (position, label, anchor) of numbers on the axis, in percent of its width.
         margin: where the differences that do not matter begin, and how wide they are.
     """
 
     caption: str
     header: Sequence[tuple[str, str]]
     rows: Sequence[ComparedSystem]
-    ticks: Sequence[tuple[float, str]]
+    ticks: Sequence[tuple[float, str, str]]
     margin: tuple[float, float]
 
     @classmethod
@@ -102,6 +102,8 @@ class ComparedSystems:
         low, high = min(numbers), max(numbers)
 
         def position(number: float) -> float:
+            if math.isinf(number):
+                return 0.0 if number < 0 else 100.0
             share = (min(max(number, low), high) - low) / (high - low)
             return round(_FREE + (100 - 2 * _FREE) * share, 2)
 
@@ -130,7 +132,10 @@ class ComparedSystems:
             f"{measure}: {drawn_text}",
             header,
             rows,
-            [(position(0), "0"), *((position(end), f"{end:+.2g}") for end in ends)],
+            [
+                (position(0), "0", "middle"),
+                *((position(end), f"{end:+.2g}", "end" if end > 0 else "start") for end in ends),
+            ],
             (position(-margin), round(position(margin) - position(-margin), 2)),
         )
 

@@ -134,13 +134,13 @@ def test_a_slice_of_one_query_is_listed_as_too_small():
     lonely = result.slice("lonely")
     assert (lonely.num_queries, lonely.too_small, lonely.differences) == (1, (MEASURE,), ())
     assert result.too_small == [lonely]
-    assert "lonely: too small, 1 query" in result.notes()
+    assert "fewer than 2 queries with a score, not compared: lonely (1 query)" in result.notes()
     assert [row["slice"] for row in csv.DictReader(result.to_csv().splitlines())][-1] == "lonely"
     single_queries = compare_slices(
         results(), {query_id: query_id for query_id in TOPICS}, baseline="s0"
     )
     assert len(single_queries.too_small) == 40
-    assert "too small" in single_queries.to_markdown()
+    assert "q0003 (1 query) and others" in single_queries.to_markdown()
 
 
 def test_queries_without_a_label_are_a_slice_of_their_own():
@@ -170,7 +170,8 @@ def test_a_slice_may_be_too_small_for_one_measure_only():
     assert first.too_small == (MEASURE,)
     assert {difference.measure for difference in first.differences} == {"MRR"}
     assert [part.too_small for part in comparison.slices] == [(MEASURE,), ()]
-    assert any("one: too small" in note and MEASURE in note for note in comparison.notes())
+    note = f"fewer than 2 queries with a score on {MEASURE}, not compared: one (20 queries)"
+    assert note in comparison.notes()
     assert len(comparison.to_table().rows) == 3 + len(comparison.measures)
 
 

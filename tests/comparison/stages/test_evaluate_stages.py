@@ -406,3 +406,11 @@ def test_a_measure_without_an_account_is_refused(measure, reason):
     runs = {"a": {"q": {"d": 1.0}}, "b": {"q": {"d": 1.0}}}
     with pytest.raises(MeasureError, match=reason):
         evaluate_stages({"q": {"d": 1}}, runs, measure)
+
+
+def test_a_pair_in_question_has_the_verdict_whatever_lies_between():
+    qrels = {f"q{number}": {"a": 1} for number in range(20)}
+    runs = {"bm25": ranked_at(4), "mid": ranked_at(2), "ranker": ranked_at(1)}
+    text = str(evaluate_stages(qrels, runs, "MRR", pair=("ranker", "bm25")))
+    assert text.startswith("MRR, 20 queries: ranker is better than bm25\n")
+    assert "+0.7500" in text

@@ -271,15 +271,16 @@ class CheckpointCurve(Shown, Saved):
             else:
                 yield f"Not known to end at step {step}{of_measure}: {outcome.why_not_settled}."
         best = self.outcomes[0].best.step
+        side = "high" if self.outcomes[0].higher_is_better else "low"
         yield (
-            f"The highest of {len(self.checkpoints)} means is too high on average: measure step "
-            f"{best} on new queries."
+            f"The {side}est of {len(self.checkpoints)} means is too {side} on average: measure "
+            f"step {best} on new queries."
         )
 
     def _notes(self) -> Iterator[str]:
         settings = self.settings
         yield (
-            f"★ the highest mean; ○ the first step that no later one is shown to beat at "
+            f"★ the best mean; ○ the first step that no later one is shown to beat at "
             f"{settings.alpha:g} (one-sided sign flips, corrected by Holm over the later steps); ● "
             f"settled: moreover, each later step is shown to gain less than {settings.margin:g} "
             f"(one-sided t tests), and a true gain of {settings.margin:g} would be detected in "

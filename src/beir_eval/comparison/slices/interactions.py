@@ -9,8 +9,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from beir_eval.comparison.differences import sign_vectors_for
-from beir_eval.comparison.headlines import MOST_NAMED
-from beir_eval.comparison.verdict_sentences import p_text
+from beir_eval.comparison.verdict_sentences import MOST_NAMED, p_text, some_of
 from beir_eval.core.saved import FROZEN
 from beir_eval.significance import slice_interaction
 from beir_eval.significance.corrections import correct
@@ -210,12 +209,14 @@ def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
     if not others:
         return
     test = min(others, key=_corrected_p)
-    number = f"all {len(group)}" if len(others) == len(group) else f"{len(others)} of {len(group)}"
+    number = f"{len(others)} of {len(group)}"
+    if len(others) == len(group):
+        number = "both" if len(group) == 2 else f"all {len(group)}"  # noqa: PLR2004
     which = "" if len(group) == 1 else f" for {number} pairs"
     if test.p is None:
         yield (
             f"not tested{which} whether the difference depends on it: fewer than {FEWEST_SLICES} "
-            f"slices have {FEWEST_IN_SLICE} queries"
+            f"slices have {FEWEST_IN_SLICE} queries with a score"
         )
     else:
         smallest = "" if len(others) == 1 else "smallest "
@@ -268,5 +269,5 @@ def small_slices_notes(interactions: Sequence[Interaction]) -> Iterator[str]:
         of_measures = "" if len(measures) == num_measures else f" of {', '.join(measures)}"
         yield (
             f"{column}: not in the test of all slices{of_measures}, fewer than {FEWEST_IN_SLICE} "
-            f"queries: {', '.join(labels)}"
+            f"queries with a score: {some_of(labels)}"
         )

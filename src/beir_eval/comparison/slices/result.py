@@ -22,12 +22,13 @@ from beir_eval.comparison.verdict_sentences import (
     interval_notes,
     left_out_notes,
     p_text,
+    some_of,
     source_notes,
 )
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table, score_text
-from beir_eval.errors import NotEvaluatedError, first_few, shown
+from beir_eval.errors import NotEvaluatedError, first_few, number_of, shown
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale
 
@@ -216,7 +217,8 @@ class SlicedComparison(Shown, Saved):
         tables: list[Table] = []
         if any(slice_.differences for slice_ in self.slices):
             is_pair = len(self.systems) == 2  # noqa: PLR2004
-            tables = list(map(self._table_of_pair, self.measures)) if is_pair else [self.to_table()]
+            of_pair = [table for table in map(self._table_of_pair, self.measures) if table.rows]
+            tables = of_pair if is_pair else [self.to_table()]
         notes = list(self._limits())
         if any(test.p is not None for test in self.interactions):
             notes.append(ONLY_TEST)
@@ -322,15 +324,16 @@ class SlicedComparison(Shown, Saved):
             yield "repeats are averaged: what is said of slices holds for these repeats only"
         if self.baseline is None and len(self.systems) > 2:  # noqa: PLR2004 - all pairs
             yield "> names the systems that this system is better than"
+        small: dict[str, list[str]] = {}
         for slice_ in self.slices:
             if slice_.too_small:
-                number = slice_.num_queries
-                measures = ""
-                if len(slice_.too_small) < len(self.measures):
-                    scored = ", ".join(slice_.too_small)
-                    measures = f", fewer than 2 with a score for {scored}"
-                queries = "query" if number == 1 else "queries"
-                yield f"{self.slice_name(slice_)}: too small, {number} {queries}{measures}"
+                whole = len(slice_.too_small) == len(self.measures)
+                of_measures = "" if whole else f" on {', '.join(slice_.too_small)}"
+                counted = number_of(slice_.num_queries, "query", "queries")
+                named = f"{self.slice_name(slice_)} ({counted})"
+                small.setdefault(of_measures, []).append(named)
+        for of_measures, names in small.items():
+            yield f"fewer than 2 queries with a score{of_measures}, not compared: {some_of(names)}"
         yield from small_slices_notes(self.interactions)
         yield from source_notes(self.systems, self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)

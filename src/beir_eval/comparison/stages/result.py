@@ -326,18 +326,24 @@ class StagedResult(Shown, Saved):
         )
 
     def _inputs_of(self, stage: Stage, measure: str) -> list[Difference]:
-        """Return the differences of a stage from its inputs."""
+        """Return the differences of a stage from its inputs, or those of the pair in question."""
         pairs = {
             (pair.system, pair.against): pair
             for pair in self.differences
             if pair.measure == measure
         }
         inputs = [(stage.name, name) for name in stage.inputs]
+        if len(pairs) == 1:  # one pair was asked for, or there is no other
+            return [difference for pair, difference in pairs.items() if pair[0] == stage.name]
         return [pairs[pair] for pair in inputs if pair in pairs]
 
     def _headline(self, measure: str) -> Sentence:
         """Return the verdict on the last stage against its inputs."""
         pairs = self._inputs_of(self.stage(self.last), measure)
+        of_measure = [pair for pair in self.differences if pair.measure == measure]
+        if len(of_measure) == 1 and of_measure[0].against not in self.stage(self.last).inputs:
+            where = f"{measure}, {of_measure[0].num_queries:,} queries"
+            return headline_of(where, of_measure, None, margin=self.settings.margin)
         if not pairs:
             return Sentence(f"{measure}: no verdict on {self.last}")
         margin, where = self.settings.margin, f"{measure}, {pairs[0].num_queries:,} queries"
@@ -473,4 +479,6 @@ def _evidence(pair: Difference) -> tuple[str | Cell, ...]:
 
 
 def _seconds_text(seconds: float | None) -> str:
-    return "?" if seconds is None else f"{1_000 * seconds:.3g}"
+    if seconds is None:
+        return "?"
+    return f"{1_000 * seconds:,.0f}" if seconds >= 1 else f"{1_000 * seconds:.3g}"
