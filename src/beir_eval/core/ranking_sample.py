@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,17 @@ class RankingSample:
         return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
 
 
+@lru_cache(maxsize=2)
+def _chosen_queries(num_queries: int) -> tuple[Mask, Mask]:
+    """Return which queries are sampled, and which of these a first look is at, bool[Q] each."""
+    rows = np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
+    is_chosen: Mask = np.zeros(num_queries, dtype=np.bool_)
+    is_chosen[rows] = True
+    is_looked_at = np.zeros_like(is_chosen)
+    is_looked_at[rows[np.arange(len(rows)) % _LOOK_STEP < _LOOK_PAIR]] = True
+    return is_chosen, is_looked_at
+
+
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.
 
@@ -129,12 +141,8 @@ class Sampler:
             num_queries: the number of judged queries.
             reads_later: whether ids of the last block can be read when the run has been read.
         """
-        rows = np.linspace(0, num_queries - 1, min(num_queries, _MOST_QUERIES)).astype(np.int64)
         self._reads_later = reads_later
-        self._is_chosen: Mask = np.zeros(num_queries, dtype=np.bool_)
-        self._is_chosen[rows] = True
-        self._is_looked_at = np.zeros_like(self._is_chosen)
-        self._is_looked_at[rows[np.arange(len(rows)) % _LOOK_STEP < _LOOK_PAIR]] = True
+        self._is_chosen, self._is_looked_at = _chosen_queries(num_queries)
         self.clear()
 
     def clear(self) -> None:

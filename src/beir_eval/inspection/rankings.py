@@ -491,11 +491,18 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     The first documents of systems are judged, so that judged documents of low grades tend to be
     ranked late. Not so where other negatives were chosen; they are few.
     """
-    grades = matrix.cells.grade
+    cells, grades = matrix.cells, matrix.cells.grade
+    if not len(grades):
+        return
+    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
+    is_lowest, is_highest = grades == grades.min(), grades == grades.max()
+    # Over all queries at once, which is cheap, and half as much is asked for.
+    if relative[is_highest].mean() - relative[is_lowest].mean() <= _BEHIND / 2:
+        return
     distinct = np.unique(grades)
     if len(distinct) < SCALE:
         return
-    low, high = (mean_relative_ranks(matrix, grades == distinct[at]) for at in (0, -1))
+    low, high = (mean_relative_ranks(matrix, mask) for mask in (is_lowest, is_highest))
     have_both = ~np.isnan(low) & ~np.isnan(high)
     if np.count_nonzero(have_both) < LEAST_QUERIES:
         return
