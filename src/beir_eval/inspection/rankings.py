@@ -496,8 +496,8 @@ def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
         return
     relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
     is_lowest, is_highest = grades == grades.min(), grades == grades.max()
-    # Over all queries at once, which is cheap, and half as much is asked for.
-    if relative[is_highest].mean() - relative[is_lowest].mean() <= _BEHIND / 2:
+    # Over all queries at once, which is cheap, a fifth is asked for: half loses one of 23 mistakes.
+    if relative[is_highest].mean() - relative[is_lowest].mean() <= _BEHIND / 5:
         return
     distinct = np.unique(grades)
     if len(distinct) < SCALE:
