@@ -31,7 +31,7 @@ def main() -> None:
         page.goto(file.as_uri())
         page.wait_for_selector("#scatter svg")
         for name, first_selector, last_selector in (
-            ("report", "header", "#differences ~ figure >> nth=0"),
+            ("report", "header", "table.compared >> nth=1"),
             ("report-queries", "#explorer", "#rankings"),
         ):
             first = page.locator(first_selector).bounding_box()

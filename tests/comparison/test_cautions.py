@@ -134,7 +134,7 @@ def test_scores_that_one_system_lacks_are_counted():
 
 def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
     runs = {"short": dict.fromkeys(QRELS, ranking(10)), "long": dict.fromkeys(QRELS, ranking(20))}
-    words = "missing from short (long has 20): compare Recall@20"
+    words = "missing from short (long has 20), which Recall@20"
     comparison = compare_runs(QRELS, runs, ["Recall@20", "MRR@10"])
     assert comparison.to_latex().startswith("% Warning: documents below rank")
     of_recall, of_mrr = comparison.to_csv().splitlines()[1:]

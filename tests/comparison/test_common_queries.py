@@ -13,7 +13,7 @@ PARTIAL = dict.fromkeys(list(QRELS)[:6], FIRST)
 WHOLE = dict.fromkeys(QRELS, SECOND)
 WHERE = "over the 6 of 24 queries that all systems have"
 VERDICTS = (
-    "MRR, 24 queries: whole is better than partial; this depends on 18 queries missing\n"
+    "MRR, 24 queries: whole is better than partial; this depends on 18 missing queries\n"
     f"MRR, {WHERE}: whole is worse than partial\n"
 )
 

@@ -122,9 +122,10 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
         if common is not None:
             missing = max(pair.num_queries for pair in alone.differences) - common.num_queries
         if missing > 0:
-            ending = f", with {missing:,} {'query' if missing == 1 else 'queries'} missing"
+            queries = "query" if missing == 1 else "queries"
+            ending = f", with {missing:,} {queries} missing"
             if _depends_on_missing(alone):
-                ending = f"; this depends on{ending.removeprefix(', with')}"
+                ending = f"; this depends on {missing:,} missing {queries}"
                 depending.append(measure)
         depths = comparison.deepest_rankings
         if compares_depths(measure, depths):

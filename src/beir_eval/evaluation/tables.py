@@ -502,4 +502,5 @@ def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> s
     if not listed:
         return ""
     lowest = min(depths.values())
-    return f"{depths_text(depths)}: compare {', '.join(listed)} at a cutoff of at most {lowest:,}"
+    counted = f"which {', '.join(listed)} {'counts' if len(listed) == 1 else 'count'}"
+    return f"{depths_text(depths)}, {counted}: choose a cutoff of at most {lowest:,}"
