@@ -274,6 +274,16 @@ def needs_extra(package: str, extra: str, purpose: str) -> Iterator[None]:
         raise MissingExtraError(package, extra, purpose) from error
 
 
+@contextmanager
+def about_system(name: str) -> Iterator[None]:
+    """Begin the message of an InputError inside the ``with`` block with the name of a system."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (f"{name}: {error}",)
+        raise
+
+
 class BeirEvalWarning(UserWarning):
     """A warning that something changes the meaning of a score, such as ids that do not match."""
 

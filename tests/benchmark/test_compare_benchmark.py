@@ -123,7 +123,7 @@ def test_the_screen_of_a_pair_has_a_row_for_each_data_set_and_says_on_how_many_i
     assert first == "nDCG@10, 3 data sets: s0 is better than s1 on average, and on 2 of 3"
     rows = [line.split() for line in str(comparison).splitlines()]
     assert ["one", "20", "0.5000", "0.9000", "+0.4000", "≤0.0001", "better"] in rows
-    assert ["three", "20", "0.5000", "0.5000", "0.0000", "1.0000", "undecided"] in rows
+    assert ["three", "20", "0.5000", "0.5000", "0.0000", "1.0000", "identical"] in rows
     assert ["average", "0.5000", "0.7667", "+0.2667"] in [row[:4] for row in rows]
     scores["three"] = np.array([[0.5] * 20, [0.55] * 20])
     against = compare_benchmark(results_of(scores), baseline="s1").headline().text
@@ -133,7 +133,7 @@ def test_the_screen_of_a_pair_has_a_row_for_each_data_set_and_says_on_how_many_i
         "nDCG@10", "one", "two", "three", "average", "diff.", "95% interval", "verdict",
     )  # fmt: skip
     assert [str(cell) for cell in by_system.rows[0]][:5] == [
-        "s0", "0.9000 ▲", "0.9000 ▲", "0.5000", "0.7667",
+        "s0", "0.9000 ▲", "0.9000 ▲", "0.5000 =", "0.7667",
     ]  # fmt: skip
     assert str(by_system.rows[1][-1]) == "baseline"
 
@@ -277,14 +277,19 @@ def test_with_a_single_data_set_the_numbers_equal_those_of_compare():
 # Ranks
 
 
-def test_a_copy_of_a_system_shares_its_rank_and_the_verdict_is_undecided():
+def test_a_copy_of_a_system_shares_its_rank_and_the_verdict_is_identical():
     scores = {name: array[[0, 1, 1]] for name, array in random_scores(gap=0.2).items()}
     comparison = compare_benchmark(results_of(scores))
     assert [average.rank for average in comparison.averages] == [1, 1, 3]
     assert comparison.average("s1").first == comparison.average("s2").first == 1
     pair = comparison.difference("s2", "s1")
-    assert (pair.difference, pair.p, pair.verdict) == (0, 1, "undecided")
+    assert (pair.difference, pair.p, pair.verdict) == (0, 1, "identical")
     assert pair.better == pair.worse == 0
+    assert {pair.verdict for pair in comparison.by_dataset if pair.against == "s1"} == {"identical"}
+    alone = compare_benchmark({name: results_of(scores)[name] for name in ("s1", "s2")})
+    assert str(alone).startswith(
+        f"{MEASURE}, 5 data sets: s2 and s1 score the same on every query\n"
+    )
     assert comparison.groups == (("s1", "s2"), ("s0",))
     assert [average.groups for average in comparison.averages] == ["a", "a", "b"]
 

@@ -55,7 +55,10 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
     runs = {"filtered": filtered, "whole": whole}
     depths, sentence = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
     assert depths.startswith("documents below rank 3 are missing from filtered (")
-    for words in ("every document of filtered is judged, and 10% of those of whole", "removed"):
+    for words in (
+        "at any rank, every document of filtered is judged, and of whole 10% are",
+        "removed",
+    ):
         assert words in sentence
     assert "Recall(judged_only=True)@3" in sentence
     for measures in (["Recall(judged_only=True)@1"], ["bpref"]):

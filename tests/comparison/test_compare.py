@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -733,6 +734,27 @@ def test_the_level_of_a_correction_is_not_printed():
     )
     by_t = few_differing(3, 0, test="t").differences[0]
     assert by_t.power_note == "3 queries differ: too few to estimate power"
+
+
+def test_power_is_estimated_of_at_most_45_pairs_or_against_a_baseline():
+    rng = np.random.default_rng(0)
+    names = [f"s{number}" for number in range(11)]
+    qrels = {f"q{number}": {"a": 1} for number in range(30)}
+    runs = {
+        name: {query: {"a": rng.normal(), "x": 0.0, "y": -0.5} for query in qrels} for name in names
+    }
+    note = "power is estimated for at most 45 pairs: name a baseline"
+    of_pairs = compare_runs(qrels, runs, "MRR")
+    undecided = [pair for pair in of_pairs.differences if pair.verdict == "undecided"]
+    assert len(of_pairs.differences) == 55
+    assert {(pair.detectable, pair.power_note) for pair in undecided} == {(None, note)}
+    assert of_pairs.document().markdown().count(note) == 1
+    others = [
+        compare_runs(qrels, dict(islice(runs.items(), 10)), "MRR"),
+        compare_runs(qrels, runs, "MRR", baseline="s0"),
+    ]
+    for comparison in others:
+        assert note not in {pair.power_note for pair in comparison.differences}
 
 
 def test_a_figure_of_identical_systems_has_no_layer_of_intervals():

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.differences import Pair, Pairs
-    from beir_eval.comparison.records import Direction
+    from beir_eval.comparison.records import Verdict
     from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
@@ -289,8 +289,12 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
     p, corrected = tests
     for index, pair in enumerate(pairs):
         difference = float(averages[pair.system] - averages[pair.against])
-        direction: Direction = "better" if scale.gains(difference) > 0 else "worse"
+        verdict: Verdict = "undecided"
         on_datasets = by_dataset[index :: len(pairs)]
+        if all(on_dataset.verdict == "identical" for on_dataset in on_datasets):
+            verdict = "identical"
+        elif corrected.is_significant[index]:
+            verdict = "better" if scale.gains(difference) > 0 else "worse"
         gains = scale.gains(np.array([on_dataset.difference for on_dataset in on_datasets]))
         differences.append(
             AverageDifference(
@@ -309,7 +313,7 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
                 significantly_worse=sum(
                     on_dataset.verdict == "worse" for on_dataset in on_datasets
                 ),
-                verdict=direction if corrected.is_significant[index] else "undecided",
+                verdict=verdict,
             )
         )
     return differences

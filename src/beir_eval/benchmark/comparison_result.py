@@ -15,9 +15,9 @@ from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.records import (
     OPPOSITE,
     ComparisonSettings,
-    Direction,
     HighEnd,
     LowEnd,
+    Verdict,
     reversed_fields,
 )
 from beir_eval.comparison.tables import mean_cell
@@ -144,8 +144,8 @@ class AverageDifference(BaseModel):
         better, worse: the number of data sets on which the mean of ``system`` is better, worse.
         significantly_better, significantly_worse: the number of data sets on which it is
             significantly better, worse, corrected by Holm over data sets and differences.
-        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0, else
-            "undecided".
+        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0;
+            "identical" if no query has another score; else "undecided".
     """
 
     model_config = FROZEN
@@ -161,7 +161,7 @@ class AverageDifference(BaseModel):
     worse: int
     significantly_better: int
     significantly_worse: int
-    verdict: Direction
+    verdict: Verdict
 
     def reversed(self) -> Self:
         """Return the same difference with the two systems exchanged."""
@@ -182,8 +182,8 @@ class DatasetDifference(BaseModel):
         difference: the difference of their means; 0 if they differ only by rounding.
         p: the p-value of the sign-flip test, uncorrected, above 0.
         p_corrected: the p-value corrected by Holm over data sets and pairs.
-        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0, else
-            "undecided".
+        verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0;
+            "identical" if no query has another score; else "undecided".
     """
 
     model_config = FROZEN
@@ -194,7 +194,7 @@ class DatasetDifference(BaseModel):
     difference: float
     p: float
     p_corrected: float
-    verdict: Direction
+    verdict: Verdict
 
 
 class CommonAverages(BaseModel):
@@ -402,10 +402,8 @@ class AcrossDatasets(Shown, Saved):
         """Yield the interval of a pair, what marks mean, and what the verdict is about."""
         pair = self.differences[0]
         if not self._is_shown_as_pair(by_system=by_system):
-            marks = "Systems that share a letter do not differ significantly."
-            if self.baseline is not None:
-                marks = f"▲ better, ▼ worse than {self.baseline} on this data set."
-            yield marks
+            ending = "" if self.baseline is None else " on this data set"
+            yield f"{self._meaning_of_marks}{ending}."
         elif pair.low or pair.high:
             percent = percent_text(1 - self.settings.alpha)
             ends = signed_range_text(pair.low, pair.high)
@@ -459,10 +457,11 @@ class AcrossDatasets(Shown, Saved):
         scale = scale_of(self.measure, self._custom_measures)
         measure = measure_text(self.measure, higher_is_better=scale.higher_is_better)
         label = f"{measure}, {number_of(count, 'data set')}"
-        on_average = " on average" if count > 1 else ""
+        first = self.differences[0]
+        are_identical = {pair.verdict for pair in self.differences} == {"identical"}
+        on_average = " on average" if count > 1 and not are_identical else ""
         sentence = headline_of(label, self.differences, self.baseline, margin=None)
         text = f"{sentence.text}{on_average}"
-        first = self.differences[0]
         if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
             same, opposite = first.significantly_better, first.significantly_worse
             if first.verdict == "worse":
@@ -503,18 +502,21 @@ class AcrossDatasets(Shown, Saved):
             of_pairs=self.baseline is None,
         )
 
+    @property
+    def _meaning_of_marks(self) -> str:
+        """What marks or letters beside the means say, as a sentence."""
+        if self.baseline is None:
+            return "Systems that share a letter do not differ significantly"
+        has_same = any(pair.verdict == "identical" for pair in self.by_dataset)
+        return f"▲ better, ▼ worse than {self.baseline}{', = identical' * has_same}"
+
     def to_latex(self) -> str:
         """Return the means, systems × data sets, as LaTeX, with caption and label.
 
         It needs the package booktabs. The best mean of a data set is bold; marks of significance
         are superscripts, which the caption explains.
         """
-        marks = (
-            "Systems that share a letter do not differ significantly."
-            if self.baseline is None
-            else f"▲ better, ▼ worse than {self.baseline}."
-        )
-        caption = f"{self.measure} by data set, best in bold. {marks}"
+        caption = f"{self.measure} by data set, best in bold. {self._meaning_of_marks}."
         table = latex_table(self._means_table(), caption=caption, label="tab:data-sets")
         return warnings_latex(self.warnings()) + table
 
@@ -601,13 +603,8 @@ class AcrossDatasets(Shown, Saved):
             "single data sets: sign flips of queries, corrected by Holm over "
             f"{len(self.by_dataset)} comparisons"
         )
-        if self.baseline is None:
-            yield (
-                "groups: systems that share a letter do not differ significantly; a group is a "
-                "sequence, in the order of the averages, in which no two systems do"
-            )
-        else:
-            yield "▲ better than the baseline, ▼ worse"
+        group = "; a group is a sequence, in the order of the averages, in which no two systems do"
+        yield f"{self._meaning_of_marks}{'' if self.baseline else group}"
         yield from source_notes(self.systems, self.computed_elsewhere, self._custom_measures)
         for dataset in self.datasets:
             if list(dataset.parts) != [dataset.name]:

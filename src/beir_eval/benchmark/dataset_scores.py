@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.differences import Pair, Pairs
+    from beir_eval.comparison.records import Verdict
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.corrections import CorrectedTests
@@ -278,14 +279,11 @@ def dataset_differences(
         pairs: the pairs of systems that are compared.
         settings: the level of the verdicts, the number of draws and the seed.
     """
-    tests = [
-        sign_flip_many(
-            pairs.differences(balanced([part.scores for part in parts])),
-            draws=settings.draws,
-            rng=settings.rng,
-        )
+    rows = [
+        pairs.differences(balanced([part.scores for part in parts]))
         for _, parts in _parts_by_unit(strata)
     ]
+    tests = [sign_flip_many(row, draws=settings.draws, rng=settings.rng) for row in rows]
     p = np.stack([of_pairs.p for of_pairs in tests])
     for of_pairs in tests:
         if not np.all(of_pairs.exact):
@@ -296,6 +294,10 @@ def dataset_differences(
         for column, pair in enumerate(pairs.listed):
             system, against = systems[pair.system], systems[pair.against]
             difference = dataset.means[system] - dataset.means[against]
+            verdict: Verdict = "identical"
+            if rows[row][column].any():
+                gain = strata[0].scale.gains(difference)
+                verdict = direction_of(gain, corrected[row, column], settings.alpha)
             differences.append(
                 DatasetDifference(
                     dataset=dataset.name,
@@ -305,9 +307,7 @@ def dataset_differences(
                     difference=difference if abs(difference) > TOLERANCE else 0.0,
                     p=float(p[row, column]),
                     p_corrected=float(corrected[row, column]),
-                    verdict=direction_of(
-                        strata[0].scale.gains(difference), corrected[row, column], settings.alpha
-                    ),
+                    verdict=verdict,
                 )
             )
     return differences

@@ -159,9 +159,10 @@ def _only_judged(comparison: Compared) -> Iterator[str]:
     lowest = min(shares, key=lambda system: shares[system], default="")
     if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
         yield (
-            f"every document of {some_of(judged)} is judged, and {shares[lowest]:.0%} of those of "
-            f"{lowest}: unjudged documents were removed, or this ranking is what was judged. They "
-            "count as not relevant, so rankings without any have an advantage. Leave them out of "
+            f"at any rank, every document of {some_of(judged)} is judged, and of {lowest} "
+            f"{shares[lowest]:.0%} are: unjudged documents were removed, or this ranking was "
+            "judged. Unjudged documents count as not relevant, so rankings without any have an "
+            "advantage. Leave them out of "
             f"all systems, with {measure(judged_only=True)}"
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.likeness import MOST_PAIRS, MOST_RANKING_PAIRS, has_too_many_pairs
+from beir_eval.comparison.differences import MOST_PAIRS
+from beir_eval.comparison.likeness import MOST_RANKING_PAIRS, has_too_many_pairs
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     RANKS_NOTE,

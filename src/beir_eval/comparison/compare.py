@@ -25,13 +25,7 @@ from beir_eval.comparison.sampling import (
 )
 from beir_eval.comparison.to_judge import ComparedRuns
 from beir_eval.core.arrays import exact_sum
-from beir_eval.errors import (
-    InputError,
-    ResultError,
-    SettingError,
-    check_count,
-    shown,
-)
+from beir_eval.errors import ResultError, SettingError, about_system, check_count, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.evaluation.notes import convention_sentences
@@ -43,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
-    from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import MeasureLike
 
@@ -465,10 +458,10 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         ]
         kept = max(kept, *tops)
     evaluator = Evaluator(judged, parsed_measures, keep_top=kept, **policies)
-    results = {
-        name: [_evaluate_run(evaluator, run, name) for run in repeats]
-        for name, repeats in runs_by_system.items()
-    }
+    results = {}
+    for name, its_runs in runs_by_system.items():
+        with about_system(name):  # ``compare`` warns
+            results[name] = [evaluate_without_warning(evaluator, run, name) for run in its_runs]
     aligned = align_scores(results, parsed_measures, on, labels)
     decisions = Decisions.of_scores(aligned, baseline, settings)
     settings_of_runs = next(iter(results.values()))[0].settings
@@ -481,15 +474,6 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         of_documents["likeness"] = likeness_of(decisions, results, int(likeness_k))
     comparison = _comparison_of(decisions, aligned, **of_documents)
     return comparison if compared is None else with_runs(comparison, compared)
-
-
-def _evaluate_run(evaluator: Evaluator, run: Run, name: str) -> EvaluationResult:
-    """Return the result of one run; an error about the run names the system."""
-    try:
-        return evaluate_without_warning(evaluator, run, name)  # ``compare`` warns
-    except InputError as error:
-        error.args = (f"{name}: {error}",)
-        raise
 
 
 def tie_ranges(

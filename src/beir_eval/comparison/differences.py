@@ -52,6 +52,9 @@ MOST_SYSTEMS_IN_PAIRS = 100
 POWER = 0.8
 #: Why no detectable difference is known if it would be larger than the measure allows.
 NONE_POSSIBLE = "too few queries to detect any difference that the measure can have"
+#: The power of more pairs is simulated only if they have one baseline: it takes as long as all the
+#: rest, and a table of so many pairs shows none.
+MOST_PAIRS = 45
 #: For more pairs than this, the tests draw as few sign vectors as for many queries.
 MANY_PAIRS = 500
 #: Extreme draws, of all pairs and measures, that are kept at a time; each takes up to 48 bytes.
@@ -74,6 +77,11 @@ class Pairs:
     """
 
     listed: Sequence[Pair]
+
+    @property
+    def are_many(self) -> bool:
+        """Whether these are all pairs of more systems than power is simulated for."""
+        return len(self.listed) > MOST_PAIRS and len({pair.against for pair in self.listed}) > 1
 
     def differences(self, scores: Floats) -> Floats:
         """Return the differences of the scores of every pair: f8[S, Q] -> f8[D, Q]."""
@@ -595,8 +603,10 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
     unknown = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
     if is_detected:
         return {**dict.fromkeys(unknown), "power_note": ""}
-    if not tests.can_decide:
-        return {**dict.fromkeys(unknown), "power_note": "power is not known"}
+    if not tests.can_decide or tests.pairs.are_many:
+        note = f"power is estimated for at most {MOST_PAIRS} pairs: name a baseline"
+        note = note if tests.can_decide else "power is not known"
+        return {**dict.fromkeys(unknown), "power_note": note}
     margin = tests.settings.margin
     try:
         power = estimate_power_of_scores(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel
 
+from beir_eval.comparison.differences import MOST_PAIRS
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo
 from beir_eval.comparison.verdict_sentences import range_text, value_or_unknown
 from beir_eval.core.saved import FROZEN
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
 
-#: Likeness is left out for more pairs of systems, or for more pairs times queries.
-MOST_PAIRS, MOST_RANKING_PAIRS = 45, 100_000
+#: Likeness is left out for more pairs of systems than ``MOST_PAIRS``, or pairs times queries.
+MOST_RANKING_PAIRS = 100_000
 #: The rows of ``Likeness.values``.
 LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
 _COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")

@@ -48,6 +48,8 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
         differences: the pairs.
         margin: the smallest difference that matters, in the unit of the measures.
     """
+    reasons = [pair.power_note for pair in differences if pair.verdict == "undecided"]
+    is_for_all = len(reasons) > 1 == len(set(reasons))
     for pair in differences:
         about = f"{pair.measure}, {pair.system} vs {pair.against}"
         if pair.verdict == "equivalent":
@@ -55,8 +57,10 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
         if pair.p_queries is not None:
             unit = "queries" if pair.num_clusters is None else "clusters"
             yield f"{about}: p {p_text(pair.p_queries)} over {unit} alone, without repeats"
-        if pair.power_note and pair.verdict == "undecided":
+        if pair.power_note and pair.verdict == "undecided" and not is_for_all:
             yield f"{about}: {pair.power_note}"
+    if is_for_all:
+        yield from set(reasons) - {""}
     smallest = {pair.smallest_margin for pair in differences if pair.verdict == "undecided"}
     if any(size is not None and margin < size for size in smallest):
         size = max(size for size in smallest if size is not None)

@@ -405,9 +405,14 @@ class Qrels:
         self.grades.flags.writeable = self.starts.flags.writeable = False
 
     @cached_property
+    def num_judged(self) -> Ints:
+        """The number of judged documents of each query, i8[Q]."""
+        return np.diff(self.starts)
+
+    @cached_property
     def row(self) -> Ints:
         """The query of each judgement, as an index into ``query_ids``, i8[J]."""
-        return rows_from_lengths(np.diff(self.starts))
+        return rows_from_lengths(self.num_judged)
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -471,7 +476,7 @@ class Qrels:
         """
         num_judgements = len(self.grades)
         hashes = quick_hashes([*self.doc_ids, *self.query_ids])
-        mixed = np.repeat(hashes[num_judgements:] * _OF_QUERY, np.diff(self.starts))
+        mixed = np.repeat(hashes[num_judgements:] * _OF_QUERY, self.num_judged)
         mixed += hashes[:num_judgements]
         mixed += (self.grades + 0.0).view(np.uint64)  # -0.0 becomes 0.0
         for shift, factor in _MIXING:
@@ -530,7 +535,7 @@ class Qrels:
             selected,
             pick_ids(self.doc_ids, judgement),
             self.grades[judgement],
-            np.diff(self.starts)[rows],
+            self.num_judged[rows],
         )
         highest = float(selection.grades.max())
         if max_grade is not None and not (is_grade(max_grade) and highest <= max_grade):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.run import Run
-    from beir_eval.core.run_sources.base import RankingBlock
+    from beir_eval.core.run_sources.base import RankingBlock, Scores
 
 #: How many queries are sampled, evenly spread over the qrels, and how many documents of each.
 _MOST_QUERIES, _MOST_DOCUMENTS = 60, 100
@@ -126,6 +126,26 @@ def _chosen_queries(num_queries: int) -> tuple[Mask, Mask]:
     return is_chosen, is_looked_at
 
 
+class _Unread(NamedTuple):
+    """Chosen rankings of a block, of which scores and ids were not read yet.
+
+    Attributes:
+        scores: the scores of all documents of the block.
+        ids_at: a function that returns the ids at positions.
+        first: the position of the first document of each of R rankings that is kept, i8[R].
+    """
+
+    scores: Scores | None
+    ids_at: Callable[[Ints], list[str]]
+    first: Ints
+
+    def documents(self, first: Ints, lengths: Ints) -> tuple[Floats | None, list[str]]:
+        """Return scores, f8[N], and ids of so many documents from the first ones, i8[R] each."""
+        positions = concatenate_ranges(first, first + lengths)
+        scores = None if self.scores is None else self.scores[positions].astype(np.float64)
+        return scores, self.ids_at(positions)
+
+
 class Sampler:
     """Collects a sample of the rankings of a run while its blocks are read.
 
@@ -147,11 +167,11 @@ class Sampler:
 
     def clear(self) -> None:
         """Forget the blocks that were added."""
-        self._rows: list[Ints] = [_NO_INTS]
-        self._lengths: list[Ints] = [_NO_INTS]
-        self._scores: list[Floats] | None = [np.zeros(0)]
+        self._rows: list[Ints] = []
+        self._lengths: list[Ints] = []
+        self._scores: list[Floats] | None = []
         self._doc_ids: list[str] = []
-        self._unread: tuple[Callable[[Ints], list[str]], Ints] | None = None
+        self._unread: _Unread | None = None
 
     def add(self, block: RankingBlock) -> None:
         """Keep documents of the chosen queries of a block."""
@@ -161,27 +181,28 @@ class Sampler:
         first, last = block.starts[rankings], block.starts[rankings + 1]
         lengths = np.minimum(last - first, _MOST_DOCUMENTS)
         if block.scores is not None and len(block.scores):
-            ends = np.minimum(last - 1, len(block.scores) - 1)
+            ends = np.minimum(last, len(block.scores)) - 1
             begins = np.minimum(first, len(block.scores) - 1)
             does_ascend = (last > first) & (block.scores[ends] > block.scores[begins])
             first = np.where(does_ascend, last - lengths, first)
-        positions = concatenate_ranges(first, first + lengths)
+        self._read()
         self._rows.append(block.rows[rankings])
         self._lengths.append(lengths)
-        if block.scores is None:
+        self._unread = _Unread(block.scores, block.ids_at, first)
+        if not self._reads_later:
+            self._read()
+
+    def _read(self) -> None:
+        """Keep the scores and ids of the last block."""
+        if self._unread is None:
+            return
+        scores, doc_ids = self._unread.documents(self._unread.first, self._lengths[-1])
+        self._unread = None
+        self._doc_ids += doc_ids
+        if scores is None:
             self._scores = None
         elif self._scores is not None:
-            self._scores.append(block.scores[positions].astype(np.float64))
-        self._read_ids()
-        self._unread = (block.ids_at, positions)
-        if not self._reads_later:
-            self._read_ids()
-
-    def _read_ids(self) -> None:
-        if self._unread is not None:
-            ids_at, positions = self._unread
-            self._doc_ids += ids_at(positions)
-            self._unread = None
+            self._scores.append(scores)
 
     def sample(
         self, stated_ranks: StatedRanks | None = None, *, is_first_look: bool = False
@@ -193,24 +214,26 @@ class Sampler:
             is_first_look: whether the first ten documents of two of five queries, which are
                 neighbours, are enough.
         """
-        rows, lengths = np.concatenate(self._rows), np.concatenate(self._lengths)
-        order, starts = np.argsort(rows), starts_from_lengths(lengths)
+        if len(self._rows) != 1:
+            self._read()
+        rows = np.concatenate([_NO_INTS, *self._rows])
+        lengths = np.concatenate([_NO_INTS, *self._lengths])
+        order = np.argsort(rows)
+        first = starts_from_lengths(lengths) if self._unread is None else self._unread.first
         if is_first_look:
             order = order[self._is_looked_at[rows[order]]]
             lengths = np.minimum(lengths, _LOOK_DOCUMENTS)
-        documents = concatenate_ranges(starts[order], starts[order] + lengths[order])
-        if self._unread is not None and not self._doc_ids:
-            ids_at, positions = self._unread
-            doc_ids: Sequence[str] = ids_at(positions[documents])
-        else:
-            self._read_ids()
+        first, lengths = first[order], lengths[order]
+        doc_ids: Sequence[str]
+        if self._unread is None:
+            documents = concatenate_ranges(first, first + lengths)
             doc_ids = pick_ids(self._doc_ids, documents)
+            kept = self._scores
+            scores = None if kept is None else np.concatenate([np.zeros(0), *kept])[documents]
+        else:
+            scores, doc_ids = self._unread.documents(first, lengths)
         return RankingSample(
-            rows[order],
-            starts_from_lengths(lengths[order]),
-            doc_ids,
-            None if self._scores is None else np.concatenate(self._scores)[documents],
-            stated_ranks,
+            rows[order], starts_from_lengths(lengths), doc_ids, scores, stated_ranks
         )
 
 

@@ -286,7 +286,7 @@ class Evaluator:
         findings: tuple[Finding, ...] = ()
         text = run.text_counts
         if text is not None:
-            is_whole = matrix.count(matrix.cells.row) == np.diff(self.qrels.starts)
+            is_whole = matrix.count(matrix.cells.row) == self.qrels.num_judged
             ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
             text, cutoffs = replace(text, ends_before=ends), []
         if sampler is not None:

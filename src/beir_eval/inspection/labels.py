@@ -35,13 +35,17 @@ def findings_of_labels(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Findin
 
 def _judged_first(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     """Yield a finding if rankings begin with exactly the judged documents, three or more."""
-    num_judged = np.diff(qrels.starts)
+    num_judged = qrels.num_judged
     is_counted = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
+    least = max(1, _JUDGED_FIRST * np.count_nonzero(is_counted))
     cells = matrix.cells
+    # Mostly settled here: the first three documents of so many rankings are rarely all judged.
+    if np.count_nonzero(cells.rank <= LEAST_DOCUMENTS) < LEAST_DOCUMENTS * least:
+        return
     num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
     count = int(np.count_nonzero(is_counted & (num_first == num_judged)))
     total = int(np.count_nonzero(is_counted))
-    if total >= LEAST_QUERIES and count >= _JUDGED_FIRST * total:
+    if total >= LEAST_QUERIES and count >= least:
         yield Finding.from_code(
             "judgements-of-this-run",
             f"{count:,} of {total:,} rankings begin with all judged documents and no other: the "

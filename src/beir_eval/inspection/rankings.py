@@ -356,7 +356,7 @@ def rankings_without_judged(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[F
     """
     if np.count_nonzero(qrels.grades == 0) < _LEAST_NOT_RELEVANT * len(qrels.grades):
         return
-    is_known = (np.diff(qrels.starts) >= TOP) & (matrix.num_retrieved >= TOP)
+    is_known = (qrels.num_judged >= TOP) & (matrix.num_retrieved >= TOP)
     num_judged = np.bincount(matrix.cells.row, minlength=len(qrels))[is_known]
     num_without = int(np.count_nonzero(num_judged == 0))
     if len(num_judged) < LEAST_QUERIES or not 0 < num_without < len(num_judged):

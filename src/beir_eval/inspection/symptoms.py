@@ -203,7 +203,8 @@ def _few_found(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
         return False
     if num_ranked <= _FEW_QUERIES:
         return num_failed >= LEAST_SHARE * num_ranked
-    longest = int(np.diff(fits, prepend=-1, append=num_ranked).max()) - 1
+    gaps = (fits[1:] - fits[:-1]).max(initial=0)
+    longest = int(max(fits[0] + 1, gaps, num_ranked - fits[-1])) - 1
     spread = -1 / math.log(num_failed / num_ranked)
     return longest >= LEAST_RANKINGS and longest > spread * (math.log(len(fits)) + _LONGER)
 
@@ -218,7 +219,7 @@ def _relevant_late(matrix: RelevanceMatrix) -> bool:
     """Return whether relevant documents are, in the mean of the queries, in the second half."""
     relevant = matrix.relevant()
     relative = (relevant.rank - 0.5) / matrix.num_retrieved[relevant.row]
-    counts = matrix.count(relevant.row)
+    counts = matrix.num_relevant_upto(None)
     sums = np.bincount(relevant.row, relative, matrix.num_queries)
     num_known = int(np.count_nonzero(counts))
     is_late = float((sums / np.maximum(counts, 1)).sum()) > MOST_RANKINGS * num_known
@@ -228,8 +229,7 @@ def _relevant_late(matrix: RelevanceMatrix) -> bool:
 def _some_rise(look: RankingSample) -> bool:
     """Return whether a ranking of three documents or more begins with scores that never fall."""
     assert look.scores is not None  # noqa: S101 - see symptoms_of
-    lengths = np.diff(look.starts)
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    is_fall = (look.scores[1:] < look.scores[:-1]) & (row[1:] == row[:-1])
-    num_falls = np.bincount(row[1:][is_fall], minlength=len(lengths))
-    return bool((num_falls[lengths >= LEAST_DOCUMENTS] == 0).any())
+    first, last = look.starts[:-1], look.starts[1:] - 1
+    is_long = last - first >= LEAST_DOCUMENTS - 1
+    num_falls = np.concatenate(([0], (look.scores[1:] < look.scores[:-1]).cumsum()))
+    return bool((num_falls[last[is_long]] == num_falls[first[is_long]]).any())

@@ -257,6 +257,8 @@ def test_what_the_last_stage_did_not_answer_was_dropped_there():
     other = {"first": {"q1": {"a": 1.0}}, "last": {"q2": {"a": 1.0}}}
     with pytest.raises(QueryMismatchError, match="no judged query is in all stages"):
         evaluate_stages({"q1": {"a": 1}, "q2": {"a": 1}}, other, "MRR", missing="skip")
+    with pytest.raises(QueryMismatchError, match=r"^first: .*q2"):
+        evaluate_stages({"q1": {"a": 1}, "q2": {"a": 1}}, other, "MRR", missing="error")
 
 
 def test_documents_that_are_their_query_are_dropped_everywhere():

@@ -27,7 +27,13 @@ from beir_eval.comparison.stages.account import (
 )
 from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
-from beir_eval.errors import InputError, MeasureError, QueryMismatchError, first_few
+from beir_eval.errors import (
+    InputError,
+    MeasureError,
+    QueryMismatchError,
+    about_system,
+    first_few,
+)
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.measures import parse_all, with_rel
@@ -191,12 +197,14 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
         judgements, left_out = _answered_by_all(judgements, runs)
     judged = JudgedFolder(judgements, conventions_of(qrels))
     evaluator = Evaluator(judged, measures, keep_top=sys.maxsize, **options)
-    results = {
-        name: evaluate_without_warning(evaluator, run, name)
-        if result is not None and name == graph.last  # its warnings were given
-        else evaluator.evaluate(run, name=name)
-        for name, run in runs.items()
-    }
+    results = {}
+    for name, run in runs.items():
+        with about_system(name):
+            results[name] = (
+                evaluate_without_warning(evaluator, run, name)
+                if result is not None and name == graph.last  # its warnings were given
+                else evaluator.evaluate(run, name=name)
+            )
     names, last = results[graph.last].measures, results[graph.last]
     if result is None:
         alone = Evaluator(judged, measures, keep_top=keep_top, **options)

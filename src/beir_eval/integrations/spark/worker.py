@@ -397,7 +397,7 @@ def _repeated_judgements(judged: pl.DataFrame, qrels: Qrels) -> Any:
     if not qrels.repeated_judgements:
         return np.zeros(len(qrels), dtype=np.int64)
     row = qrels.find_rows(judged[QUERY].to_list())
-    return np.bincount(row, minlength=len(qrels)) - np.diff(qrels.starts)
+    return np.bincount(row, minlength=len(qrels)) - qrels.num_judged
 
 
 #: What surrounds the class and the message of an error, as a JSON list.
