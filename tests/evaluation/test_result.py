@@ -195,8 +195,8 @@ def test_print_shows_the_means_measures_by_cutoffs_if_every_measure_has_every_cu
         ["judged", "0%", "50%"],
     ]
     lines = str(evaluate(QRELS, RUN, ["MRR", "P@1"], name="bm25", missing="skip")).splitlines()
-    assert lines[0].startswith("warning: bm25: 1 of 3 judged queries are missing")
-    assert lines[1].startswith("bm25: MRR 0.7500, 2 queries, 1 more missing, ")
+    assert lines[1].startswith("warning: bm25: 1 of 3 judged queries are missing")
+    assert lines[0].startswith("bm25: MRR 0.7500, 2 queries, 1 more missing, ")
     assert lines[3].split()[:3] == ["system", "MRR", "*"]
     assert "bm25 (the 2 it has)          0.7500" in lines[4]
     assert "bm25 (all 3 judged queries)  0.5000" in lines[5]

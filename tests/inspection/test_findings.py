@@ -448,7 +448,9 @@ def test_a_warning_is_given_by_every_way_and_stands_in_every_output():
         assert "scores are ascending" in text
     with pytest.warns(BeirEvalWarning, match="b: scores are ascending"):
         comparison = compare_runs(JUDGED, {"a": RIGHT, "b": run}, ["nDCG@10"])
-    assert [text for text in comparison.warnings() if text.startswith("b: scores are asc")]
+    assert [
+        text for text in comparison.warnings() if text.startswith("check first: b: scores are asc")
+    ]
 
 
 def test_grades_that_are_mostly_below_0_are_a_warning():
@@ -462,7 +464,7 @@ def test_what_is_about_the_judgements_is_said_once():
         comparison = compare_runs(qrels, {"a": RIGHT, "b": RIGHT}, ["nDCG@10"])
     sentences = [str(warning.message) for warning in caught]
     assert len(sentences) == 1
-    assert sentences[0].startswith("no document is relevant")
+    assert sentences[0].startswith("check first: no document is relevant")
     assert comparison.warnings() == sentences
 
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from beir_eval.core.atomic_writes import check_can_write
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.display import tables
+from beir_eval.display.document import warning_text
 from beir_eval.display.tables import VERDICTS
 from beir_eval.errors import (
     BeirEvalError,
@@ -226,7 +227,13 @@ def one_line(message: str) -> str:
 
 def warn(message: str) -> None:
     """Print a warning on one line of standard error."""
-    error_console.print(Text.assemble(("warning: ", "bold yellow"), one_line(message)))
+    error_console.print(_warning_line(message))
+
+
+def _warning_line(sentence: str) -> Text:
+    """Return a warning on one line, its first words in colour."""
+    word, _, text = warning_text(one_line(sentence)).partition(": ")
+    return Text.assemble((f"{word}: ", "bold yellow"), text)
 
 
 #: The warnings that ``print_warnings`` printed since the last ``print_errors`` began.
@@ -234,7 +241,7 @@ _printed_warnings: set[str] = set()
 
 
 def print_warnings(sentences: Iterable[str]) -> None:
-    """Print warnings that belong to the output, before it, and to standard error; each once.
+    """Print warnings that belong to the output, there and to standard error; each once.
 
     If standard output and standard error are the same terminal or file, they are printed there
     once.
@@ -244,7 +251,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
         if sentence not in _printed_warnings:
             _printed_warnings.add(sentence)
             for target in consoles:
-                target.print(Text.assemble(("warning: ", "bold yellow"), one_line(sentence)))
+                target.print(_warning_line(sentence))
 
 
 def _streams_are_one() -> bool:
@@ -355,12 +362,14 @@ def print_document(document: Document, *, detail: bool = False) -> None:
         document: what it shows.
         detail: whether its details follow.
     """
-    print_warnings(document.warnings)
+    first, others = document.split_warnings()
+    print_warnings(first)
     if document.heading:
         console.print(Text(f"\n{document.heading}", style="bold"))
     for text, verdict in document.sentences:
         style = VERDICT_COLOURS[verdict]
         console.print(Text(one_line(text), style=f"bold {style}" if style else ""))
+    print_warnings(others)
     for table in document.tables:
         console.print()
         print_table(table)

@@ -44,7 +44,6 @@ def cautions_on(comparison: Compared) -> list[str]:
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = [] if depths else judged_cautions(comparison)
     return [
-        *_on_without_effect(comparison),
         *_without_relevant(comparison),
         *_undefined_scores(comparison),
         *_repeats_cautions(comparison),
@@ -53,18 +52,6 @@ def cautions_on(comparison: Compared) -> list[str]:
         *shares,
         *_tie_cautions(comparison),
     ]
-
-
-def _on_without_effect(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence if the queries that all systems have were asked for, and are not compared.
-
-    Missing queries count as empty rankings then, so that all systems have all queries.
-    """
-    if comparison.settings.on == "intersection" and comparison.on_common_queries is not None:
-        yield (
-            "on='intersection' changes nothing, since missing queries count as empty rankings: add "
-            "missing='skip' to compare the queries that all systems have"
-        )
 
 
 def _without_relevant(comparison: Compared) -> Iterator[str]:

@@ -1,9 +1,9 @@
 """``Document``: what a result shows, as plain text, Markdown and HTML; warnings as LaTeX too.
 
 A result fills the slots of its document once, and the order of the slots is that of every output:
-what a reader must know first, the conclusions, the tables, and how to read them. ``print``, the
-terminal, notebooks, Markdown and the report show all of it; details are for Markdown, ``--detail``
-and the report. Warnings stand before tables and verdicts.
+the conclusions, the warnings, the tables, and how to read them. ``print``, the terminal, notebooks,
+Markdown and the report show all of it; details are for Markdown, ``--detail`` and the report. Above
+the conclusions stand the warnings of an input that looks wrong.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from beir_eval.display.tables import Table
 
 
+#: How a warning begins that an input looks wrong.
+CHECK_FIRST = "check first: "
+
+
 class Sentence(NamedTuple):
     """A conclusion in one sentence, and its verdict, which sets its colour; "" for none."""
 
@@ -34,7 +38,7 @@ class Document:
 
     Attributes:
         heading: what it is about; shown where documents follow each other.
-        warnings: what a reader must know first.
+        warnings: what limits the conclusions; those that begin with ``CHECK_FIRST`` stand above.
         sentences: the conclusions.
         tables: the tables.
         notes: how to read what is above: methods, marks, what was left out.
@@ -48,11 +52,19 @@ class Document:
     notes: Sequence[str] = ()
     details: Callable[[], Iterable[Document]] = tuple
 
+    def split_warnings(self) -> tuple[list[str], list[str]]:
+        """Return the warnings above the conclusions, and those below."""
+        first = [text for text in self.warnings if text.startswith(CHECK_FIRST)]
+        return first, [text for text in self.warnings if text not in first]
+
     def text(self) -> str:
         """Return the document without details as plain text, each sentence on a line of its own."""
-        warnings = [f"warning: {one_line(text)}" for text in self.warnings]
+        first, warnings = (
+            [one_line(warning_text(text)) for text in texts] for texts in self.split_warnings()
+        )
+        conclusions = [one_line(text) for text, _ in self.sentences]
         parts = [
-            "\n".join([*warnings, *(one_line(text) for text, _ in self.sentences)]),
+            "\n".join([*first, *conclusions, *warnings]),
             *(table.text() for table in self.tables),
             "\n".join(map(one_line, self.notes)),
         ]
@@ -64,9 +76,11 @@ class Document:
         Args:
             depth: the level of the headings of details.
         """
+        first, warnings = (warnings_markdown(texts).rstrip("\n") for texts in self.split_warnings())
         parts = [
-            warnings_markdown(self.warnings).rstrip("\n"),
+            first,
             markdown_list(text for text, _ in self.sentences).rstrip("\n"),
+            warnings,
             *(table.markdown() for table in self.tables),
             markdown_list(self.notes).rstrip("\n"),
             *(
@@ -83,12 +97,14 @@ class Document:
 
     def html(self) -> str:
         """Return the document without details as HTML for a notebook, all text escaped."""
+        first, warnings = self.split_warnings()
         sentences = [f"<p>{html.escape(text)}</p>\n" for text, _ in self.sentences]
         notes = "".join(f"<li>{html.escape(note)}</li>\n" for note in self.notes)
         return "".join(
             [
-                warnings_html(self.warnings),
+                warnings_html(first),
                 *sentences,
+                warnings_html(warnings),
                 *(table.html() for table in self.tables),
                 f"<ul>{notes}</ul>\n" if notes else "",
             ]
@@ -150,6 +166,11 @@ class Shown:
     def __str__(self) -> str:
         """Return warnings, conclusions, tables and notes as plain text."""
         return self.document().text()
+
+
+def warning_text(sentence: str) -> str:
+    """Return a warning as a line of text."""
+    return sentence if sentence.startswith(CHECK_FIRST) else f"warning: {sentence}"
 
 
 def warnings_markdown(sentences: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from beir_eval.display.document import CHECK_FIRST
 from beir_eval.display.tables import score_text
 from beir_eval.errors import number_of, warn_caller
 from beir_eval.inspection.finding import QRELS
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from beir_eval.evaluation.records import Retrieval, Reused
     from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.inspection.finding import Finding
 
 #: The means on at most this many measures are part of a sentence.
 _MOST_MEANS = 5
@@ -92,12 +94,14 @@ def _labelled(
     result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
 ) -> list[str]:
     findings = () if result.counted is None else result.counted.findings
-    of_qrels = {finding.sentence for finding in findings if finding.subject == QRELS}
-    labels = [dataset if sentence in of_qrels else label for sentence in sentences]
-    return [
-        f"{label}: {sentence}" if label else sentence
-        for label, sentence in zip(labels, sentences, strict=True)
-    ]
+    of_qrels = {_warning_of(finding) for finding in findings if finding.subject == QRELS}
+    labelled = []
+    for sentence in sentences:
+        name = dataset if sentence in of_qrels else label
+        first = CHECK_FIRST if sentence.startswith(CHECK_FIRST) else ""
+        named = f"{name}: " if name else ""
+        labelled.append(f"{first}{named}{sentence.removeprefix(first)}")
+    return labelled
 
 
 def content_warnings(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
@@ -112,10 +116,15 @@ def content_warnings(result: EvaluationResult, measures: Sequence[str] | None = 
     shown = map(registered, result.measures if measures is None else measures)
     has_level = any(measure and "rel" in measure.definition.defaults for measure in shown)
     return [
-        finding.sentence
+        _warning_of(finding)
         for finding in findings
         if has_level or finding.code != "deep-learning-grades"
     ]
+
+
+def _warning_of(finding: Finding) -> str:
+    """Return a finding as a warning; an input that looks wrong is to be checked first."""
+    return f"{CHECK_FIRST if finding.looks_wrong else ''}{finding.sentence}"
 
 
 def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:

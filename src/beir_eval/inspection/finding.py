@@ -47,7 +47,8 @@ def finding_texts() -> dict[str, dict[str, Any]]:
     """Return {code: {name: text}} of all findings, in the order of the documentation.
 
     Each has "level" and "remedy", and "subject" if it is about the judgements, whatever the run;
-    what ``validate`` may find has a "meaning" and a "consequence" too.
+    what ``validate`` may find has a "meaning" and a "consequence" too. A warning with "looks_wrong"
+    stands above the conclusions, as an error does.
     """
     # Most evaluations have no finding and import neither.
     import tomllib  # noqa: PLC0415
@@ -114,6 +115,11 @@ class Finding(BaseModel):
             examples=tuple(islice(examples, MOST_EXAMPLES)),
             remedy=f"Likely reason: {reason}. {texts['remedy']}" if reason else texts["remedy"],
         )
+
+    @property
+    def looks_wrong(self) -> bool:
+        """Whether the input is probably not what was meant, so that scores say nothing yet."""
+        return bool(finding_texts()[self.code].get("looks_wrong", self.level == "error"))
 
     @property
     def sentence(self) -> str:

@@ -253,7 +253,7 @@ def test_what_the_last_stage_did_not_answer_was_dropped_there():
     assert "3 of 8 judged queries are left out" in skipped.warnings()[0]
     for qrels in ({"q1": {"a": 1}}, {"q9": {"a": 0}, "q1": {"a": 1}}):
         staged = evaluate_stages(qrels, runs, "MRR", missing="skip", no_relevant="skip")
-        assert str(staged).partition("\n\n")[0].endswith("MRR: no verdict on last")
+        assert "MRR: no verdict on last" in str(staged).splitlines()[:2]
     other = {"first": {"q1": {"a": 1.0}}, "last": {"q2": {"a": 1.0}}}
     with pytest.raises(QueryMismatchError, match="no judged query is in all stages"):
         evaluate_stages({"q1": {"a": 1}, "q2": {"a": 1}}, other, "MRR", missing="skip")
