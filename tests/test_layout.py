@@ -87,6 +87,8 @@ def calls_by_name():
         ),
         "evaluate": lambda f: f(QRELS, GOOD),
         "evaluate_stages": lambda f: f(QRELS, dict(RUNS), "MRR", draws=100),
+        "fuse": lambda f: f(dict(RUNS)),
+        "fusion_grid": lambda f: f(dict(RUNS)),
         "load_dataset": lambda f: f(demo.FOLDER),
         "parse": lambda f: f("nDCG@10"),
         "read_qrels": lambda f: f(demo.FOLDER),

@@ -2,12 +2,12 @@
 
 Start with ``evaluate(qrels, run)``; see its docstring, or ``beir-eval --help``.
 
-Inside: ``core`` (judgements and runs as arrays), ``measures``, ``significance`` (statistical
-tests), ``display`` (tables and charts), ``adapters`` (files in other formats), ``datasets``
-(BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of systems), ``validation``
-(what is suspicious about inputs), ``spans`` (labels on text, ranked chunks), ``benchmark`` (many
-systems on many data sets), ``report``
-(HTML), ``integrations`` (other tools' interfaces), ``cli`` (the command line), ``errors``.
+Inside: ``core`` (judgements and runs as arrays), ``measures``, ``fusion`` (one run from several),
+``significance`` (statistical tests), ``display`` (tables and charts), ``adapters`` (files in other
+formats), ``datasets`` (BEIR's data sets), ``evaluation`` (scores of one run), ``comparison`` (of
+systems), ``validation`` (what is suspicious about inputs), ``spans`` (labels on text, ranked
+chunks), ``benchmark`` (many systems on many data sets), ``report`` (HTML), ``integrations`` (other
+tools' interfaces), ``cli`` (the command line), ``errors``.
 
 Public: what ``__all__`` lists, and what the packages export.
 """
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Evaluator,
         evaluate,
     )
+    from beir_eval.fusion import fuse, fusion_grid
     from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
     from beir_eval.measures.all_measures import *
     from beir_eval.report import write_report
@@ -94,6 +95,8 @@ __all__ = [
     "compare_slices",
     "evaluate",
     "evaluate_stages",
+    "fuse",
+    "fusion_grid",
     "gm_bpref",
     "gm_map",
     "infAP",
@@ -132,6 +135,7 @@ lazy_exports(
         "beir_eval.datasets": "load_dataset",
         "beir_eval.errors": "BeirEvalError BeirEvalWarning",
         "beir_eval.evaluation": "evaluate EvaluationResult Evaluator",
+        "beir_eval.fusion": "fuse fusion_grid",
         "beir_eval.report": "write_report",
         "beir_eval.validation": "validate Validation",
     },

@@ -57,7 +57,7 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     )
     shown = done
     assert all(f"{measure} " in shown for measure in measures)
-    assert "a rank is a character of the retrieved text" in shown
+    assert "ranks count characters of the retrieved text" in shown
     assert " chunk " in shown
     assert "in no document" not in shown
     saved = json.loads((tmp_path / "c.json").read_text())
@@ -67,8 +67,8 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     page = (tmp_path / "c.html").read_text()
     assert re.search(r"d\[\d+:\d+\] gold \d+-\d+", page)
     assert "\u27e6" in page
-    assert "a rank is a character of the retrieved text" in page
-    assert "a rank is a character of the retrieved text" in (tmp_path / "c.md").read_text()
+    assert "ranks count characters of the retrieved text" in page
+    assert "ranks count characters of the retrieved text" in (tmp_path / "c.md").read_text()
 
 
 def test_the_questions_of_the_corpus_folder_stand_beside_the_queries(tmp_path):
@@ -89,7 +89,7 @@ def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
     assert "at the stated offset" in shown
     assert "lost 0" in shown
     run("evaluate", "spans.jsonl", "size300.jsonl", "--corpus", ".", "-o", "s.json")
-    assert "a rank is a character of the retrieved text" in success(
+    assert "ranks count characters of the retrieved text" in success(
         run("compare", "r.json", "s.json", "-m", "Recall@500")
     )
     output = refusal(run("compare", "r.json", "s.json", "--corpus", "."))
@@ -103,7 +103,7 @@ def test_chunks_have_ranks_if_asked_for_and_spans_count_as_a_whole():
             *("-m", "Recall@5"),
         )
     )
-    assert "a rank is a chunk of the retrieved text, a span counts once 75% of it is read" in done
+    assert "ranks count chunks of the retrieved text, a span counts once 75% of it is read" in done
 
 
 def test_without_a_corpus_a_warning_says_that_offsets_are_taken():

@@ -217,14 +217,14 @@ def test_results_say_what_has_ranks_and_others_are_not_compared():
     view = Spans(GOLD, LETTERS).view()
     result = evaluate(view.qrels, view.run(Chunks(RANKED, LETTERS)), "Recall@5")
     assert result.settings == EvaluationSettings(ranks="characters")
-    assert any(note.startswith("a rank is a character of ") for note in result.notes())
-    assert "a rank is a character of " in str(result)
-    assert "A rank is a character of the retrieved text" in to_latex([result])
+    assert any(note.startswith("ranks count characters of ") for note in result.notes())
+    assert "ranks count characters of " in str(result)
+    assert "Ranks count characters of the retrieved text" in to_latex([result])
     view = Spans({**GOLD, "r": GOLD["q"]}, LETTERS).view()
     chunks = Chunks({**RANKED, "r": RANKED["q"]}, LETTERS)
     runs = {"a": view.run(chunks), "b": view.run(chunks, top=1)}
     assert (
-        "A rank is a character of the retrieved text"
+        "Ranks count characters of the retrieved text"
         in compare_runs(view.qrels, runs, "Recall@2").to_latex()
     )
     again = type(result).model_validate_json(result.model_dump_json())
@@ -288,7 +288,7 @@ def test_ranks_of_chunks_of_other_lengths_are_a_note_of_the_comparison():
         runs = {str(size): view.run(Chunks(ranked, text)) for size, ranked in made.items()}
         comparison = compare_runs(view.qrels, runs, "Recall@5")
         notes[ranks] = " ".join(comparison.notes())
-        assert f"a rank is a {ranks[:-1]} of the" in str(comparison)
+        assert f"ranks count {ranks} of the" in str(comparison)
     assert "do not compare these systems fairly" in notes["chunks"]
     assert "fairly" not in notes["characters"]
 

@@ -337,7 +337,7 @@ class BenchmarkResult(Shown):
         elif len(known) > 1:
             have = "" if len(known) == len(scores) else f", {len(known)} systems have all"
             best = best_text(average, str(measures[0]), known)
-            yield f"{best} ({datasets}{have}; --compare tests)"
+            yield f"{best} ({datasets}{have}; not tested: use --compare)"
 
     def _with_counts(self, table: Table, measure: Measure) -> Table:
         """Return a table of data sets with the queries and judged shares of each, if it fits."""

@@ -56,13 +56,14 @@ COMMANDS = {
         "measures|datasets [NAME]",
         "List measures or data sets.",
     ),
+    "fuse": ("beir_eval.cli.fuse:fuse", "RUN RUN...", "Write one run from several."),
     "convert": ("beir_eval.cli.convert:convert", "FROM TO", "Write a run in another format."),
     "demo": ("beir_eval.cli.demo:demo", "", "Evaluate the bundled runs and write a report."),
 }
 #: {section of the list of commands: its commands}, the most used first.
 SECTIONS = {
     "Measure and compare": ("evaluate", "compare", "bench"),
-    "Get rankings": ("haystack",),
+    "Get rankings": ("haystack", "fuse"),
     "Look at the data": ("validate", "power"),
     "Look up, convert, try": ("list", "convert", "demo"),
 }
@@ -75,6 +76,7 @@ EXAMPLES = {
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",
     "power": "beir-eval power qrels.trec -m nDCG@10",
     "list": "beir-eval list measures nDCG",
+    "fuse": "beir-eval fuse bm25.trec dense.trec --weights .3,.7 -o hybrid.trec",
     "convert": "beir-eval convert bm25.trec bm25.parquet",
     "demo": "beir-eval demo -o demo.html",
 }

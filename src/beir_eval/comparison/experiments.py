@@ -119,7 +119,7 @@ class ExperimentPower(Shown, Saved):
             for measure, group in groups.items()
             for what, sizes in (
                 ("usually shown", [row.detectable for row in group]),
-                ("equivalent within", [row.equal_within for row in group]),
+                ("usually equivalent within", [row.equal_within for row in group]),
             )
         ]
         return Table((*names, "systems", *spreads), rows)

@@ -456,8 +456,9 @@ class _Rules(NamedTuple):
                     outcome = "undecided"
                     counted = _counted(scores, test.num_queries)
                     note = (
-                        f"{counted} can rule out a loss of {rounded_up_text(least)} at best: add "
-                        "queries, or raise --margin (margin=)"
+                        f"without gains, {counted} rule out no loss below "
+                        f"{rounded_up_text(least)} by this test, which allows for rare large ones: "
+                        "add queries"
                     )
         fields = {
             "outcome": outcome,

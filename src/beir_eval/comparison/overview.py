@@ -471,7 +471,7 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
                 yield f"{of_measure}{pair.power_note}"
             return
         margin, queries = comparison.settings.margin, pair.num_clusters or pair.num_queries
-        need = f"to show {margin:g} you need {queries_text(pair)}"
+        need = f"to show {margin:g} you need {queries_text(pair, margin)}"
         if pair.repeat_variance and pair.queries_high is None:
             need = f"to show {margin:g} you may need more repeats, not only more {unit}"
         repeats = "" if pair.repeat_variance is None else " and these repeats"
@@ -495,8 +495,13 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
 
 
 def one_digit(size: float) -> str:
-    """Return a number with one digit that is not 0."""
-    return f"{float(f'{size:.1g}'):g}"
+    """Return a number with one digit that is not 0; with two if one is a tenth less or more.
+
+    >>> one_digit(0.0521), one_digit(0.126)
+    ('0.05', '0.13')
+    """
+    digit = float(f"{size:.1g}")
+    return f"{digit:g}" if abs(digit - size) <= size / 10 else f"{size:.2g}"
 
 
 def _measure_sentences(comparison: Compared) -> Iterator[str]:

@@ -287,7 +287,7 @@ def evidence_table(comparison: Compared, *, has_differences: bool) -> Table:
                 if name not in hidden
             ),
             detectable_text(difference),
-            queries_text(difference),
+            queries_text(difference, settings.margin),
         )
         for difference in shown_differences(comparison)
     ]

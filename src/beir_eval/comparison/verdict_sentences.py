@@ -65,8 +65,9 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
     if any(size is not None and margin < size for size in smallest):
         size = max(size for size in smallest if size is not None)
         yield (
-            f"so few queries cannot show that systems are equivalent within {margin:g}: the "
-            f"smallest possible margin is {rounded_up_text(size)}"
+            f"so few queries cannot show that systems are equivalent within {margin:g}: the test, "
+            "which allows for rare large differences, needs a margin of at least "
+            f"{rounded_up_text(size)}"
         )
 
 
@@ -90,36 +91,46 @@ def not_excluded_texts(difference: Difference) -> Iterator[str]:
 
 
 def detectable_text(difference: Difference) -> str:
-    """Return the difference that would be detected, with its interval; ``UNKNOWN`` for None."""
+    """Return the difference that would be detected, with its interval; a dash for one detected."""
     if difference.detectable is None:
-        return UNKNOWN
+        return UNKNOWN if difference.power_note else "\u2013"
     low, high = difference.detectable_low, difference.detectable_high
     around = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
     return f"{difference.detectable:.3g}{around}"
 
 
-def queries_text(difference: Difference) -> str:
-    """Return how many queries would detect a difference of the margin; ``UNKNOWN`` for None."""
+def queries_text(difference: Difference, margin: float) -> str:
+    """Return how many queries would detect a difference of the margin; as ``detectable_text``."""
     if difference.detectable is None:
-        return UNKNOWN
-    return _queries_text(difference.queries_low, difference.queries_high)
+        return UNKNOWN if difference.power_note else "\u2013"
+    queries = difference.num_clusters or difference.num_queries
+    usual = queries * (difference.detectable / margin) ** 2
+    return _queries_text(difference.queries_low, difference.queries_high, usual)
 
 
-def _queries_text(low: int | None, high: int | None) -> str:
-    """Return a range of numbers of queries as text, with two digits; its low end if it is wide.
+def _queries_text(low: int | None, high: int | None, usual: float) -> str:
+    """Return a range of numbers of queries as text, with two digits.
 
-    >>> _queries_text(1234, 5678), _queries_text(1234, 6789), _queries_text(1234, None)
-    ('roughly 1,200 to 5,700', 'roughly 1,200 or more', 'more than 1,200')
+    A wide range is shown as what is usual, and its low end.
+
+    >>> _queries_text(1234, 5678, 2345), _queries_text(1234, 6789, 2345)
+    ('roughly 1,200 to 5,700', 'roughly 2,300 (at least 1,200)')
+    >>> _queries_text(1234, None, 2345)
+    'more than 1,200'
     """
     if low is None:
         return "more than 10^15"
-    low_text = f"{float(f'{low:.2g}'):,.0f}"
+    low_text = _two_digits(low)
     if high is None:
         return f"more than {low_text}"
     if high > _WIDE_RANGE * low:
-        return f"roughly {low_text} or more"
-    high_text = f"{float(f'{high:.2g}'):,.0f}"
+        return f"roughly {_two_digits(max(usual, low))} (at least {low_text})"
+    high_text = _two_digits(high)
     return f"roughly {low_text}" if low_text == high_text else f"roughly {low_text} to {high_text}"
+
+
+def _two_digits(number: float) -> str:
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def measure_text(measure: str, *, higher_is_better: bool) -> str:

@@ -61,10 +61,10 @@ def ranks_sentence(result: EvaluationResult) -> str:
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
         return ""
-    what = f"a rank is a {settings.ranks.removesuffix('s')} of the retrieved text"
+    what = f"ranks count {settings.ranks} of the retrieved text"
     if settings.overlap is not None:
         what += f", a span counts once {100 * settings.overlap:g}% of it is read"
-    again = "costs ranks" if settings.repeated == "kept" else "is left out"
+    again = "uses up ranks, too" if settings.repeated == "kept" else "is left out"
     return f"{what}, and text that is retrieved again {again}"
 
 
@@ -247,8 +247,8 @@ def _queries_text(counted: Counted) -> str:
 def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.tied_documents:
         yield (
-            f"ties of {_quantity(counted.tied_documents, 'judged document')} in "
-            f"{_quantity(counted.tied_queries, 'query')}, broken {_TIES[settings.ties]}"
+            f"equal scores of {_quantity(counted.tied_documents, 'judged document')} at all ranks "
+            f"of {_quantity(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
         )
 
 

@@ -252,7 +252,7 @@ def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
         return f"{best.name}: {measure} {score_text(best[measure])}, {queries}{judged}"
     scores = {result.name: result[measure] for result in ranked}
     highest = best_text("", measure, scores, best.custom_measures)
-    return f"{highest} ({len(ranked)} systems, {queries}; compare tests)"
+    return f"{highest} ({len(ranked)} systems, {queries}; not tested: use compare)"
 
 
 def best_text(

@@ -431,6 +431,8 @@ class StagedResult(Shown, Saved):
         alpha, inputs = self.settings.alpha, self.stage(self.last).inputs
         useless = [(pair, p) for pair, p in of_last if p <= alpha or pair.verdict == "worse"]
         better = [pair.against for pair, _ in useless if pair.verdict == "worse"]
+        if {*better} & {*inputs}:  # the others are not in the table
+            better = [name for name in better if name in inputs]
         equal = {pair.against: p for pair, p in useless if pair.verdict != "worse"}
         reasons: list[tuple[list[str], str]] = []
         if better:
