@@ -71,10 +71,21 @@ def calls_by_name():
     """Return {name of a public function: a function that calls it with valid arguments}."""
     results = {name: beir_eval.evaluate(QRELS, run, ["MRR"], name=name) for name, run in RUNS}
     comparison = beir_eval.compare(results, baseline="step 1", draws=100)
+    queries = [f"q{number}" for number in range(30)]
+    candidates = {
+        name: beir_eval.evaluate(
+            {query: ["a"] for query in queries},
+            {query: {"a": 1.0} for query in queries},
+            "MRR",
+            name=name,
+        )
+        for name in ("base", "x", "y")
+    }
     return {
         "assert_no_regression": lambda f: f(results["step 2"], results["step 1"], "MRR"),
         "check_gate": lambda f: f(comparison, ["MRR"]),
         "checkpoint_curve": lambda f: f(results, draws=100),
+        "choose": lambda f: f(candidates, "base", "MRR", draws=100),
         "compare": lambda f: f(results, draws=100),
         "compare_benchmark": lambda f: f(
             {name: {"one": result, "two": result} for name, result in results.items()},

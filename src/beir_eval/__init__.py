@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         write_qrels,
         write_run,
     )
-    from beir_eval.benchmark import Benchmark, compare_benchmark
+    from beir_eval.benchmark import Benchmark, choose, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
         assert_no_regression,
@@ -89,6 +89,7 @@ __all__ = [
     "bpref",
     "check_gate",
     "checkpoint_curve",
+    "choose",
     "compare",
     "compare_benchmark",
     "compare_runs",
@@ -126,7 +127,7 @@ lazy_exports(
     {
         "beir_eval.measures": " ".join(__all__),  # but for what follows
         "beir_eval.adapters": "read_qrels read_run write_qrels write_run",
-        "beir_eval.benchmark": "Benchmark compare_benchmark",
+        "beir_eval.benchmark": "Benchmark choose compare_benchmark",
         "beir_eval.comparison": "assert_no_regression check_gate compare compare_runs Comparison",
         "beir_eval.comparison.checkpoints": "checkpoint_curve",
         "beir_eval.comparison.slices": "compare_slices",

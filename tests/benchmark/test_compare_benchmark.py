@@ -429,3 +429,33 @@ def test_draws_are_refused_if_no_data_set_could_be_significant():
     scores = {name: rng.random((2, 40)) for name in ("one", "two")}
     with pytest.raises(SettingError, match="39 draws or more"):
         compare_benchmark(results_of(scores), draws=19)
+
+
+def test_the_latex_table_states_queries_tests_and_corrections_and_its_marks_are_the_verdicts():
+    results = results_of(random_scores(gap=0.2))
+    comparison = compare_benchmark(results, baseline="s0")
+    latex = comparison.to_latex()
+    [caption] = [line for line in latex.splitlines() if line.startswith(r"\caption{")]
+    for words in (
+        "nDCG@10 on one (12 queries), two (30 queries), three (7 queries)",
+        "two-sided sign flips of queries, Holm over 10 comparisons",
+        "averages: flips within each data set, max-T over 2 comparisons; level 0.05",
+        r"\ensuremath{\uparrow} better, \ensuremath{\downarrow} worse than s0",
+    ):
+        assert words in caption
+    marks = {"better": r"\ensuremath{\uparrow}", "worse": r"\ensuremath{\downarrow}"}
+    rows = {
+        row[0]: row[1:]
+        for line in latex.splitlines()
+        if (row := [cell.strip(" \\") for cell in line.split("&")])[0] in ("s1", "s2")
+    }
+    for system, cells in rows.items():
+        verdicts = [pair.verdict for pair in comparison.by_dataset if pair.system == system] + [
+            comparison.difference(system).verdict
+        ]
+        for cell, verdict in zip(cells, verdicts, strict=True):
+            assert (marks.get(verdict, "no mark") in cell) == (verdict in marks)
+    percent = comparison.to_latex(percent=True, digits=1)
+    assert f"{100 * comparison.average('s2').average:.1f}" in percent
+    assert "Measures from 0 to 1 are in percent." in percent
+    assert "share a letter" in compare_benchmark(results).to_latex()

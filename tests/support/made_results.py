@@ -8,10 +8,10 @@ from beir_eval.evaluation.score_matrix import ScoreMatrix
 MEASURE = "nDCG@10"
 
 
-def made(scores, name="made", measures=(MEASURE,)):
+def made(scores, name="made", measures=(MEASURE,), prefix="q"):
     """Return a result with these scores, f8[Q] or f8[M, Q], for the queries q0000, q0001, …"""
     values = np.atleast_2d(np.array(scores, dtype=np.float64))
-    qrels = {f"q{number:04}": {"a": 1} for number in range(values.shape[1])}
+    qrels = {f"{prefix}{number:04}": {"a": 1} for number in range(values.shape[1])}
     run = {query_id: {"a": 1.0} for query_id in qrels}
     result = evaluate(qrels, run, list(measures), name=name)
     return result.model_copy(update={"values": ScoreMatrix(values)})

@@ -3,13 +3,15 @@
 Inside: ``runner`` (``Benchmark``); ``systems`` (data sets and retrieval systems in one form, and
 what MTEB calls the data sets); ``cache`` (runs and results on disk); ``result``
 (``BenchmarkResult``); ``compare_benchmark``; ``dataset_scores`` (scores, p-values and differences
-by data set); ``comparison_result`` (``AcrossDatasets``).
+by data set); ``comparison_result`` (``AcrossDatasets``); ``choose`` (the best of several
+candidates, and its test).
 
 Public: ``Benchmark``, ``BenchmarkResult``; ``compare_benchmark``, ``AcrossDatasets`` and its
 records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores`` and
-``DatasetDifference``.
+``DatasetDifference``; ``choose`` and ``ChoiceResult``.
 """
 
+from beir_eval.benchmark.choose import ChoiceResult, choose
 from beir_eval.benchmark.compare_benchmark import compare_benchmark
 from beir_eval.benchmark.comparison_result import (
     AcrossDatasets,
@@ -28,8 +30,10 @@ __all__ = [
     "AverageDifference",
     "Benchmark",
     "BenchmarkResult",
+    "ChoiceResult",
     "DatasetDifference",
     "DatasetScores",
     "SystemAverage",
+    "choose",
     "compare_benchmark",
 ]

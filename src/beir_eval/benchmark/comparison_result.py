@@ -20,7 +20,7 @@ from beir_eval.comparison.records import (
     Verdict,
     reversed_fields,
 )
-from beir_eval.comparison.tables import mean_cell
+from beir_eval.comparison.tables import marked_cell
 from beir_eval.comparison.verdict_sentences import (
     mean_interval_text,
     measure_text,
@@ -33,13 +33,13 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
-from beir_eval.display.tables import Cell, Table, latex_table, record_rows, score_text
+from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, record_rows, score_text
 from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Self
 
     from beir_eval.display.figure import Figure
@@ -510,53 +510,71 @@ class AcrossDatasets(Shown, Saved):
         has_same = any(pair.verdict == "identical" for pair in self.by_dataset)
         return f"▲ better, ▼ worse than {self.baseline}{', = identical' * has_same}"
 
-    def to_latex(self) -> str:
+    def to_latex(self, *, digits: int | None = None, percent: bool = False) -> str:
         """Return the means, systems × data sets, as LaTeX, with caption and label.
 
         It needs the package booktabs. The best mean of a data set is bold; marks of significance
-        are superscripts, which the caption explains.
+        are superscripts, which the caption explains, with the queries of each data set, the test,
+        and over how many comparisons it is corrected.
+
+        Args:
+            digits: the number of decimals; by default 4, or 2 in percent.
+            percent: whether measures from 0 to 1 are in percent.
         """
-        caption = f"{self.measure} by data set, best in bold. {self._meaning_of_marks}."
-        table = latex_table(self._means_table(), caption=caption, label="tab:data-sets")
+        scores, settings = ScoreFormat(digits, percent), self.settings
+        sizes = ", ".join(
+            f"{dataset.name} ({number_of(dataset.num_queries, 'query', 'queries')})"
+            for dataset in self.datasets
+        )
+        sets, number = "two-sided sign flips of queries", len(self.by_dataset)
+        if number > 1:
+            sets += f", Holm over {number} comparisons"
+        averages, number = "flips within each data set", len(self.differences)
+        if settings.hierarchical:
+            averages = "sign flips of data sets"
+        if number > 1:
+            averages += f", max-T over {number} comparisons"
+        tests = f"{sets}; averages: {averages}" if self.baseline else f"averages: {averages}"
+        caption = (
+            f"{self.measure} on {sizes}; best in bold. {self._meaning_of_marks} ({tests}; level "
+            f"{settings.alpha:g}).{scores.remark()}"
+        )
+        table = latex_table(self._means_table(scores), caption=caption, label="tab:data-sets")
         return warnings_latex(self.warnings()) + table
 
-    def _means_table(self) -> Table:
+    def _means_table(self, scores: ScoreFormat = ScoreFormat()) -> Table:  # noqa: B008 - frozen
         """Return a table of means and averages, systems × data sets.
 
         Cells have marks of significance to the baseline, and the best of each column is marked.
+
+        Args:
+            scores: how scores are written.
         """
-        verdicts = {}
-        if self.baseline is not None:  # marks show differences to it
-            verdicts = {
-                (difference.dataset, difference.system): difference.verdict
-                for difference in self.by_dataset
-            }
         scale = scale_of(self.measure, self._custom_measures)
-        # Means that look equal are equally good to a reader.
-        best = {
-            dataset.name: score_text(scale.best(dataset.means.values()))
-            for dataset in self.datasets
-        }
-        best_average = score_text(scale.best(average.average for average in self.averages))
-        rows = []
-        for average in self.averages:
-            row: list[str | Cell] = [average.system]
-            for dataset in self.datasets:
-                mean = dataset.means[average.system]
-                verdict = verdicts.get((dataset.name, average.system), "")
-                row.append(mean_cell(mean, verdict, is_best=score_text(mean) == best[dataset.name]))
-            is_best = score_text(average.average) == best_average
-            if self.baseline is None:
-                row.append(Cell(score_text(average.average), average.groups, is_best=is_best))
-            else:
-                verdict = (
-                    ""
-                    if average.system == self.baseline
-                    else self.difference(average.system).verdict
-                )
-                row.append(mean_cell(average.average, verdict, is_best=is_best))
-            rows.append(row)
-        return Table((self.measure, *(dataset.name for dataset in self.datasets), "average"), rows)
+        marks: dict[str, dict[str, str]] = {dataset.name: {} for dataset in self.datasets}
+        of_averages = {average.system: average.groups for average in self.averages}
+        if self.baseline is not None:
+            for pair in self.by_dataset:
+                marks[pair.dataset][pair.system] = pair.verdict
+            of_averages = {pair.system: pair.verdict for pair in self.differences}
+        columns: list[tuple[dict[str, float], dict[str, str], Callable[..., Cell]]] = [
+            (dataset.means, marks[dataset.name], marked_cell) for dataset in self.datasets
+        ]
+        averages = {average.system: average.average for average in self.averages}
+        columns.append((averages, of_averages, Cell if self.baseline is None else marked_cell))
+        cells = []
+        for means, of_systems, cell in columns:
+            texts = {system: scores.text(mean, scale.bounds) for system, mean in means.items()}
+            # Means that look equal are equally good to a reader.
+            best = scores.text(scale.best(means.values()), scale.bounds)
+            cells.append(
+                [
+                    cell(texts[name], of_systems.get(name, ""), is_best=texts[name] == best)
+                    for name in self.systems
+                ]
+            )
+        header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
+        return Table(header, list(zip(self.systems, *cells, strict=True)))
 
     def to_csv(self) -> str:
         """Return the differences of the averages as CSV, a line for each.

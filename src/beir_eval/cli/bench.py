@@ -91,7 +91,8 @@ class AcrossOptions:
         rich_help_panel=COMMON,
     )
     baseline: str | None = option(
-        "The system that the others are compared with; by default all pairs.",
+        "The system that the others are compared with, for --compare, which it implies; by "
+        "default all pairs.",
         rich_help_panel=COMMON,
         metavar="NAME",
     )
@@ -140,9 +141,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     with print_errors():
         comparing = asdict(across)
         is_compared, detail = comparing.pop("compare"), comparing.pop("detail")
-        if comparing.keys() & stated_options(context) and not is_compared:
-            msg = "--baseline and --on are for the comparison; add --compare"
-            raise InputError(msg)
+        is_compared |= across.baseline is not None
+        if "on" in stated_options(context) and not is_compared:
+            raise InputError("--on is for the comparison; add --compare")
         outputs = OUTPUTS.files(output, latex)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
         check_outputs([datasets, *runs], outputs, compared)
@@ -178,7 +179,11 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
-                "tex": lambda: result.to_latex(table_measures, **shown, **asdict(latex)),
+                "tex": lambda: (
+                    result.to_latex(table_measures, **shown, **asdict(latex))
+                    if averages is None
+                    else averages.to_latex(**asdict(latex))
+                ),
                 "csv": lambda: _csv(result, table_measures, **shown),
                 "json": result.to_json,
             }

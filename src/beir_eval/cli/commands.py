@@ -31,6 +31,11 @@ COMMANDS = {
         "QRELS RUN... | RESULTS...",
         "Compare systems: is one better?",
     ),
+    "choose": (
+        "beir_eval.cli.choose:choose",
+        "QRELS RUN... --baseline NAME",
+        "Choose the best run: is it better?",
+    ),
     "bench": (
         "beir_eval.cli.bench:bench",
         "DATASETS RUN...",
@@ -62,7 +67,7 @@ COMMANDS = {
 }
 #: {section of the list of commands: its commands}, the most used first.
 SECTIONS = {
-    "Measure and compare": ("evaluate", "compare", "bench"),
+    "Measure and compare": ("evaluate", "compare", "choose", "bench"),
     "Get rankings": ("haystack", "fuse"),
     "Look at the data": ("validate", "power"),
     "Look up, convert, try": ("list", "convert", "demo"),
@@ -71,6 +76,7 @@ SECTIONS = {
 EXAMPLES = {
     "evaluate": "beir-eval evaluate qrels.trec bm25.trec -m nDCG@10 -m MAP --rel 2 -o means.md",
     "compare": "beir-eval compare qrels.trec bm25.trec dense.trec --baseline bm25 -o c.html",
+    "choose": "beir-eval choose qrels.trec bm25.trec dense.trec --fuse -o choice.md",
     "bench": "beir-eval bench DATASETS RUNS --compare --baseline bm25 -o table.md",
     "haystack": "beir-eval haystack bm25.yaml path/to/scifact --index -m nDCG@10",
     "validate": "beir-eval validate scifact bm25.trec dense.trec --strict",

@@ -270,11 +270,10 @@ class CheckpointCurve(Shown, Saved):
                 yield f"Gains below {size} after step {step} are often missed{of_measure}."
             else:
                 yield f"Not known to end at step {step}{of_measure}: {outcome.why_not_settled}."
-        best = self.outcomes[0].best.step
         side = "high" if self.outcomes[0].higher_is_better else "low"
         yield (
-            f"The {side}est of {len(self.checkpoints)} means is too {side} on average: measure "
-            f"step {best} on new queries."
+            f"The {side}est of {len(self.checkpoints)} means is too {side} on average: "
+            "beir-eval choose takes the choice into account."
         )
 
     def _notes(self) -> Iterator[str]:

@@ -1,0 +1,222 @@
+"""Simulate how often the best of several candidates is falsely called better than a baseline.
+
+    BEIR_EVAL_REALDATA=folder python benchmarks/choosing.py [samples]
+
+Rows are differences to a baseline by query. Each is centred, so that no candidate is better, and
+queries are drawn with replacement. Of the samples, the share of "better" at 2.5% on one side: of
+the best candidate tested on the same queries (t), of max-T over all (sign flips), of a
+cross-validation of 10 x 5 parts with plain sign flips, of choosing on one half and testing on the
+other, and of ``choose``, which chooses again in every draw. Then the same without centring: power.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+from real_differences import real_data
+from scipy import stats
+
+from beir_eval import Evaluator, fusion_grid, read_qrels, read_run
+from beir_eval.core.ids import hash_ids
+from beir_eval.significance.chosen_again import chosen_again
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from beir_eval.core.arrays import Floats
+
+    #: A function of a generator that returns rows, f8[C, n].
+    Population = Callable[[np.random.Generator], Floats]
+
+SAMPLES, DRAWS, LEVEL = 1_000, 399, 0.025
+#: The share of queries that a step of an optimiser changes, and by how much.
+_CHANGED, _STEP_SD = 0.5, 0.1
+
+
+def scores_of(judgements: str, files: list[str], measure: str = "nDCG@10") -> Floats:
+    """Return the scores of runs, f8[S, Q]."""
+    evaluator = Evaluator(read_qrels(real_data() / judgements), measure, duplicates="first")
+    runs = [read_run(real_data() / file) for file in files]
+    return np.array([evaluator.evaluate(run).scores(measure) for run in runs])
+
+
+def fused_scores(judgements: str, first: str, second: str) -> Floats:
+    """Return the scores of 27 fusions of two runs, and of the second run, f8[28, Q]."""
+    runs = {name: read_run(real_data() / name) for name in (first, second)}
+    evaluator = Evaluator(read_qrels(real_data() / judgements), "nDCG@10", duplicates="first")
+    rows = [*fusion_grid(runs).values(), runs[second]]
+    return np.array([evaluator.evaluate(run).scores("nDCG@10") for run in rows])
+
+
+def drawn(rows: Floats, size: int, *, centred: bool = True) -> Population:
+    """Return samples of queries of real differences, f8[C, Q]."""
+    kept = rows - rows.mean(axis=1, keepdims=True) if centred else rows
+    return lambda rng: kept[:, rng.integers(kept.shape[1], size=size)]
+
+
+def exchanged(scores: Floats, size: int) -> Population:
+    """Return samples in which the systems of a query are exchanged at random, f8[C, Q]."""
+
+    def sample(rng: np.random.Generator) -> Floats:
+        queries = scores[:, rng.integers(scores.shape[1], size=size)]
+        mixed = rng.permuted(queries, axis=0)
+        return np.asarray(mixed[1:] - mixed[0])
+
+    return sample
+
+
+def optimised(size: int, steps: int) -> Population:
+    """Return the history of a search that changes the best candidate and keeps what scores higher.
+
+    No change has an effect: on the queries that it changes, the score rises or falls at random.
+    """
+
+    def sample(rng: np.random.Generator) -> Floats:
+        rows = [rng.normal(0, _STEP_SD, size)]
+        for _ in range(steps - 1):
+            best = max(rows, key=np.sum)
+            rows.append(best + rng.normal(0, _STEP_SD, size) * (rng.random(size) < _CHANGED))
+        return np.array(rows)
+
+    return sample
+
+
+def rare_losses(size: int, candidates: int) -> Population:
+    """Return candidates that gain a little on nearly every query and rarely lose much, mean 0."""
+    share = 0.02
+
+    def sample(rng: np.random.Generator) -> Floats:
+        loses = rng.random((candidates, size)) < share
+        return np.where(loses, -0.98, 0.02) + rng.normal(0, 0.001, loses.shape)
+
+    return sample
+
+
+def few_differ(size: int, candidates: int, differing: int) -> Population:
+    """Return candidates that differ on a few queries by 1 or -1."""
+
+    def sample(rng: np.random.Generator) -> Floats:
+        rows = np.zeros((candidates, size))
+        for row in rows:
+            row[rng.choice(size, differing, replace=False)] = rng.choice((-1.0, 1.0), differing)
+        return rows
+
+    return sample
+
+
+def nulls() -> Iterator[tuple[str, Population]]:
+    """Yield (name, population) of candidates of which none is better."""
+    data = real_data()
+    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
+    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
+    middle = int(np.argsort(dl21.mean(axis=1))[len(dl21) // 2])
+    others = np.delete(dl21, middle, axis=0) - dl21[middle]
+    for size in (30, 53, 100):
+        yield f"DL 2021, {len(others)} runs, {size} queries", drawn(others, size)
+    files = [str(path.relative_to(data)) for path in sorted(data.glob("runs/dl19/*.trec"))]
+    dl19 = scores_of("qrels/dl19-passage.trec", files)
+    yield f"DL 2019, {len(dl19) - 1} runs, 43 queries", drawn(dl19[1:] - dl19[0], 43)
+    fused = fused_scores("qrels/dl19-passage.trec", "runs/dl19/bm25.trec", "runs/dl19/tas-b.trec")
+    yield "DL 2019, 27 fusions, 43 queries", drawn(fused[:-1] - fused[-1], 43)
+    fused = fused_scores(
+        "qrels/dl21-passage.trec.gz",
+        "published/dl21/p_bm25.trec.gz",
+        "runs/dl21/TUW_TAS-B_768.trec.gz",
+    )
+    yield "DL 2021, 27 fusions, 53 queries", drawn(fused[:-1] - fused[-1], 53)
+    yield "20 copies of one candidate, 53 queries", drawn(np.repeat(others[:1], 20, axis=0), 53)
+    first = scores_of(
+        "qrels/dl21-passage.trec.gz",
+        [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))],
+        "Precision@1",
+    )
+    yield "Precision@1 of DL 2021, systems exchanged, 53 queries", exchanged(first, 53)
+    yield "20 candidates, 4 of 300 queries differ by 1", few_differ(300, 20, 4)
+    yield "200 unrelated, normal, 50 queries", lambda rng: rng.normal(size=(200, 50))
+    yield "rare large losses, 20 unrelated, 50 queries: not valid", rare_losses(50, 20)
+    yield "an optimiser, 10 steps, 53 queries: not valid", optimised(53, 10)
+    yield "an optimiser, 20 steps, 53 queries: not valid", optimised(53, 20)
+
+
+def powers() -> Iterator[tuple[str, Population]]:
+    """Yield (name, population) of candidates of which some are better."""
+    data = real_data()
+    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
+    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
+    order = np.argsort(-dl21.mean(axis=1))
+    near = dl21[order[4:16]]
+    rows = np.delete(near, 6, axis=0) - near[6]
+    for size in (30, 53, 100):
+        yield f"DL 2021, 11 runs near rank 10, {size} queries", drawn(rows, size, centred=False)
+    fused = fused_scores(
+        "qrels/dl21-passage.trec.gz",
+        "published/dl21/p_bm25.trec.gz",
+        "runs/dl21/TUW_TAS-B_768.trec.gz",
+    )
+    rows = fused[:-1] - fused[-1]
+    yield "DL 2021, 27 fusions against the better run, 53 queries", drawn(rows, 53, centred=False)
+
+
+def outcomes(rows: Floats, rng: np.random.Generator) -> list[bool]:
+    """Return whether each method calls the best candidate better."""
+    size = rows.shape[1]
+    best = rows[int(np.argmax(rows.mean(axis=1)))]
+    signs = rng.choice((-1.0, 1.0), (size, DRAWS))
+    spread = np.sqrt((rows**2).sum(axis=1, keepdims=True))  # flips do not change it
+    usable = rows[spread[:, 0] > 0] / spread[spread[:, 0] > 0]
+    flipped, own = (usable @ signs).max(axis=0), usable.sum(axis=1).max(initial=-math.inf)
+    keys = hash_ids([f"{rng.random()}" for _ in range(size)])
+    with_zeros = np.vstack([rows, np.zeros(size)])
+    again = chosen_again(with_zeros, keys, draws=DRAWS, rng=int(rng.integers(2**31)))
+    held_out = again.differences
+    half = rng.permutation(size)
+    first, second = half[: size // 2], half[size // 2 :]
+    other = rows[int(np.argmax(rows[:, first].mean(axis=1)))][second]
+    return [
+        _t_better(best),
+        bool(len(usable) and (1 + np.count_nonzero(flipped >= own - 1e-9)) / (DRAWS + 1) <= LEVEL),
+        _flips_better(held_out, signs),
+        _flips_better(other, signs[: len(other)]),
+        again.p <= LEVEL,
+    ]
+
+
+def _t_better(row: Floats) -> bool:
+    spread = row.std(ddof=1)
+    if not spread:
+        return bool(row.mean() > 0)
+    return bool(stats.t.sf(row.mean() / spread * math.sqrt(len(row)), len(row) - 1) <= LEVEL)
+
+
+def _flips_better(row: Floats, signs: Floats) -> bool:
+    count = np.count_nonzero(row @ signs >= row.sum() - 1e-9)
+    return bool((1 + count) / (DRAWS + 1) <= LEVEL)
+
+
+def print_table(rows: Iterator[tuple[str, Population]], samples: int) -> None:
+    """Print a row for each population."""
+    print(
+        "| candidates | best, same queries | max-T | cross-validation, plain flips | half, half |"
+        " **chosen again** |"
+    )
+    print("|---|--:|--:|--:|--:|--:|")
+    for number, (name, population) in enumerate(rows):
+        rng = np.random.default_rng(number)
+        shares = np.mean([outcomes(population(rng), rng) for _ in range(samples)], axis=0)
+        print(f"| {name} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
+
+
+def main(samples: int = SAMPLES) -> None:
+    """Print the false "better" and the power."""
+    error = 100 * math.sqrt(LEVEL * (1 - LEVEL) / samples)
+    print(f"{samples} samples, in %; the standard error of 2.5 is {error:.1f}. No one is better:\n")
+    print_table(nulls(), samples)
+    print("\nSome are better (power):\n")
+    print_table(powers(), samples)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,482 @@
+"""``choose``: the best of several candidates, with a test that knows of the choice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from beir_eval.benchmark.compare_benchmark import compare_benchmark
+from beir_eval.benchmark.comparison_result import AcrossDatasets
+from beir_eval.benchmark.dataset_scores import shared_datasets, shared_scale, stratum_of
+from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.compare import compare
+from beir_eval.comparison.records import Verdict
+from beir_eval.comparison.result import Comparison
+from beir_eval.comparison.sampling import checked_clusters
+from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, signed_text
+from beir_eval.core.saved import Saved
+from beir_eval.display.document import Document, Sentence, Shown
+from beir_eval.display.tables import Cell, Table
+from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of
+from beir_eval.measures.names import name_among
+from beir_eval.significance.chosen_again import PARTITIONS, PARTS, chosen_again
+from beir_eval.significance.stratified import balanced
+from beir_eval.significance.validation import check_seed, row_means
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.evaluation.result import EvaluationResult
+    from beir_eval.measures import MeasureLike
+    from beir_eval.significance.sign_vectors import Keys
+
+#: Of fewer queries, parts of a fifth choose hardly better than at random.
+_FEWEST_QUERIES, _FEWEST_CANDIDATES = 30, 2
+#: The end or middle of a name that says which repeat of a system it is.
+_SEED = re.compile(r"(?i)[-_. ]?(?:seed|repeat|run|trial)[-_=]?\d+")
+
+
+class ChoiceResult(Shown, Saved):
+    """The best of several candidates, and whether it is better than a baseline.
+
+    Without ``dev`` the gain "held out" and its test are over queries that did not choose: each
+    query is measured with the candidate that is best on the other four fifths.
+
+    Attributes:
+        measure: the canonical name of the measure.
+        candidates: what was chosen from.
+        candidate: the one with the highest mean over the queries that chose; the baseline if none
+            has a higher one.
+        baselines: the systems that must all be beaten.
+        against: the one of them with the highest p, which the numbers below are about.
+        in_sample: the gain of the candidate over it on the queries that chose.
+        held_out: the gain on queries that did not choose; with ``dev``, on the others.
+        low, high: the interval of that gain; None if fewer than ten queries differ.
+        p: its p; without ``dev`` one-sided, and half of alpha decides.
+        alpha: the level.
+        verdict: "better" or "undecided"; with ``dev`` that of the comparison.
+        chosen_in: {candidate: how many of 50 parts chose it}; empty with ``dev``.
+        num_queries: the number of queries of that gain.
+        num_chose: the number of queries that chose.
+        by_dataset: {data set: the gain of the candidate on it}, if there are several.
+        largest_loss: the query on which the candidate loses most, and its difference; None if it
+            loses on none, or with several data sets.
+        comparison: with ``dev``, the comparison of the candidate with the baseline.
+        alike: names that differ in a seed only: repeats are no candidates.
+    """
+
+    WHAT: ClassVar[str] = "choice"
+    REMEDY: ClassVar[str] = "choose again"
+
+    measure: str
+    candidates: tuple[str, ...]
+    candidate: str
+    baselines: tuple[str, ...]
+    against: str
+    in_sample: float
+    held_out: float
+    low: float | None
+    high: float | None
+    p: float
+    alpha: float
+    verdict: Verdict
+    chosen_in: dict[str, int]
+    num_queries: int
+    num_chose: int
+    by_dataset: dict[str, float]
+    largest_loss: tuple[str, float] | None
+    comparison: Comparison | AcrossDatasets | None = None
+    alike: tuple[str, ...] = ()
+
+    def document(self) -> Document:
+        """Return the verdict, the gain on the queries that chose and on others, and what limits."""
+        warnings = []
+        if self.alike:
+            warnings.append(
+                f"{first_few(self.alike)} differ in a seed only: the best of several repeats says "
+                "something of these rankings, not of the system"
+            )
+        if self.comparison is not None:
+            document = self.comparison.document()
+            chosen = (
+                f"Chosen on {self.num_chose:,} other queries: {self.candidate}, the best of "
+                f"{len(self.candidates)} ({signed_text(self.in_sample)} against {self.against} "
+                "there)"
+            )
+            return replace(
+                document,
+                heading="Choice",
+                warnings=[*warnings, *document.warnings],
+                sentences=[*document.sentences, Sentence(chosen)],
+            )
+        return Document(
+            heading="Choice",
+            warnings=warnings,
+            sentences=[Sentence(f"{self._sample}: {self._conclusion}", self.verdict)],
+            tables=[self._table()],
+            notes=list(self._sentences()),
+        )
+
+    @property
+    def _sample(self) -> str:
+        sets = f", {len(self.by_dataset)} data sets" if self.by_dataset else ""
+        return f"{self.measure}{sets}, {self.num_queries:,} queries"
+
+    @property
+    def _conclusion(self) -> str:
+        of = f"the best of {len(self.candidates)}"
+        if self.candidate == self.against:
+            return f"none of {len(self.candidates)} has a higher mean than {self.against}"
+        if self.verdict == "better":
+            return f"{self.candidate}, {of}, is better than {self.against}"
+        return (
+            f"{self.candidate} is {of}, but no gain over {self.against} is shown on queries that "
+            "did not choose it"
+        )
+
+    def _table(self) -> Table:
+        """Return the gain on the queries that chose, and on others with its test."""
+        known = self.low is not None and self.high is not None
+        interval = signed_range_text(self.low or 0.0, self.high or 0.0) if known else "few differ"
+        header = (f"gain over {self.against}", self.measure, f"{1 - self.alpha:.0%} interval")
+        return Table(
+            (*header, "p (better)", "verdict"),
+            [
+                ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
+                (
+                    "on others",
+                    signed_text(self.held_out),
+                    interval,
+                    p_text(self.p),
+                    Cell(self.verdict, verdict=self.verdict),
+                ),
+            ],
+        )
+
+    def _sentences(self) -> Iterable[str]:
+        """Yield how often it was chosen, what decides, and where it loses."""
+        parts = PARTS * PARTITIONS
+        often = sorted(self.chosen_in.items(), key=lambda entry: -entry[1])
+        if len(often) == 1:
+            yield "The same was chosen in every part, so both gains are the same."
+        else:
+            (first, most), (second, fewer), *_ = often
+            yield f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}."
+        yield f"p up to {self.alpha / 2:g} decides; every draw of the test chooses again."
+        if len(self.baselines) > 1:
+            yield f"Better means better than each of {first_few(self.baselines)}."
+        if self.by_dataset:
+            gains = ", ".join(f"{name} {signed_text(x)}" for name, x in self.by_dataset.items())
+            yield f"{self.candidate} by data set: {gains}."
+        if self.largest_loss is not None:
+            query, loss = self.largest_loss
+            yield f"{self.candidate} loses most on {query} ({loss:+.2f})."
+
+
+def choose(  # noqa: PLR0913 - one keyword a part of the method
+    results: Any,
+    baseline: str | Iterable[str],
+    measure: MeasureLike = "nDCG@10",
+    *,
+    dev: Any = None,
+    clusters: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    draws: int = 10_000,
+    rng: int = 0,
+) -> ChoiceResult:
+    """Return the best of several candidates, and whether it is better than a baseline.
+
+    With ``dev`` the candidate is chosen there, and compared with the baseline on ``results``, whose
+    queries are others: an ordinary comparison. Without, the choice is repeated in every draw of the
+    test (``significance.chosen_again``), which loses less than to cut the queries in two. It is not
+    for candidates that were made by looking at these scores, as an optimiser makes them: only
+    queries that the search never saw can judge these.
+
+    Args:
+        results: the candidates and the baseline: {name: result}, results with different names, or
+            for several data sets {name: {data set: result}} or a ``BenchmarkResult``; then one
+            candidate is chosen for all, by the unweighted average. Ties: the first one given.
+        baseline: the name of the system to beat, or several, of which each must be beaten.
+        measure: the measure that chooses and decides.
+        dev: results of the same systems on other queries, in one of these forms.
+        clusters: {query_id: label} of related queries, which are in one part and share their sign;
+            for one data set.
+        alpha: the level; without ``dev`` half of it decides on the side of "better".
+        draws: the number of random sign vectors, without ``dev``.
+        rng: the seed of the random numbers.
+
+    Raises:
+        InputError: there are fewer than two candidates, or without ``dev`` fewer than 30 queries;
+            or ``dev`` has queries of ``results``.
+        ResultError, QueryMismatchError, NotEvaluatedError, MeasureError: as for ``compare``.
+        SettingError: a setting has another value, the baseline is no system, or ``draws`` is too
+            few for any p to decide.
+    """
+    check_seed(rng)
+    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    choosing = _Table.from_results(
+        results if dev is None else dev, measure, clusters if dev is None else None
+    )
+    for name in baselines:
+        check_baseline(name, choosing.systems)
+    candidates = tuple(name for name in choosing.systems if name not in baselines)
+    if not baselines or len(candidates) < _FEWEST_CANDIDATES:
+        msg = (
+            f"to choose needs a baseline and two candidates or more, not "
+            f"{first_few(candidates) or 'none'}; compare(results) compares two systems"
+        )
+        raise InputError(msg)
+    if dev is not None:
+        return _chosen_on_dev(
+            choosing, results, candidates, baselines, clusters=clusters, alpha=alpha, rng=rng
+        )
+    if choosing.num_queries < _FEWEST_QUERIES:
+        msg = (
+            f"{choosing.num_queries} queries are too few to choose and to test on: "
+            f"{_FEWEST_QUERIES} or more were expected, or other queries to choose on (dev=)"
+        )
+        raise InputError(msg)
+    tests = {
+        name: chosen_again(
+            choosing.gains(candidates, name, with_baseline=True),
+            choosing.keys,
+            strata=choosing.strata,
+            alpha=alpha,
+            draws=draws,
+            rng=rng,
+        )
+        for name in baselines
+    }
+    against = max(baselines, key=lambda name: tests[name].p)
+    test, names = tests[against], [*candidates, against]
+    chosen = names[test.best]
+    return ChoiceResult(
+        **_of_candidate(choosing, candidates, chosen, baselines, against),
+        in_sample=test.in_sample,
+        held_out=test.held_out,
+        low=None if np.isnan(test.low) else test.low,
+        high=None if np.isnan(test.high) else test.high,
+        p=test.p,
+        alpha=alpha,
+        verdict="better" if test.decides(alpha) else "undecided",
+        chosen_in={
+            name: count for name, count in zip(names, test.chosen.tolist(), strict=True) if count
+        },
+    )
+
+
+def _of_candidate(
+    table: _Table,
+    candidates: tuple[str, ...],
+    chosen: str,
+    baselines: tuple[str, ...],
+    against: str,
+) -> dict[str, Any]:
+    """Return the fields of a choice that its candidate has, from the table of its test."""
+    [gains] = table.gains([chosen], against)
+    loss = None
+    if table.query_ids and gains.min() < 0:
+        loss = table.query_ids[int(gains.argmin())], float(gains.min())
+    return {
+        "measure": table.measure,
+        "candidates": candidates,
+        "candidate": chosen,
+        "baselines": baselines,
+        "against": against,
+        "num_queries": table.num_queries,
+        "num_chose": table.num_queries,
+        "by_dataset": table.means_by_dataset(chosen, against),
+        "largest_loss": loss,
+        "alike": _alike(candidates),
+    }
+
+
+def _alike(candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates that differ in a seed only from another one."""
+    bases = [_SEED.sub("", name) for name in candidates]
+    return tuple(
+        name
+        for name, base in zip(candidates, bases, strict=True)
+        if base != name and bases.count(base) > 1
+    )
+
+
+def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
+    dev: _Table,
+    results: Any,
+    candidates: tuple[str, ...],
+    baselines: tuple[str, ...],
+    *,
+    clusters: Mapping[str, str] | None,
+    alpha: float,
+    rng: int,
+) -> ChoiceResult:
+    """Return the choice on other queries, with the comparison of the candidate on ``results``."""
+    table = _Table.from_results(results, dev.measure, clusters)
+    if shared := sorted(dev.labels & table.labels):
+        msg = (
+            f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
+            f"{first_few(shared)}; leave them out of one of both"
+        )
+        raise InputError(msg)
+    if missing := [name for name in (*candidates, *baselines) if name not in table.systems]:
+        msg = f"the results lack systems of dev: {first_few(missing)}"
+        raise ResultError(msg)
+    means = row_means(dev.gains(candidates, baselines[0]))
+    chosen = candidates[int(np.argmax(means))]
+    comparisons = {
+        name: table.compare((chosen, name), dev.measure, clusters=clusters, alpha=alpha, rng=rng)
+        for name in baselines
+    }
+    pairs = {name: comparison.differences[0] for name, comparison in comparisons.items()}
+    against = max(baselines, key=lambda name: (pairs[name].verdict != "better", pairs[name].p))
+    pair = pairs[against]
+    fields = _of_candidate(table, candidates, chosen, baselines, against)
+    return ChoiceResult(
+        **fields | {"num_chose": dev.num_queries},
+        in_sample=float(dev.gains([chosen], against).mean()),
+        held_out=pair.difference,
+        low=pair.low,
+        high=pair.high,
+        p=pair.p,
+        alpha=alpha,
+        verdict=pair.verdict,
+        chosen_in={},
+        comparison=comparisons[against],
+    )
+
+
+class _Table(NamedTuple):
+    """The scores of all systems on one measure, over one data set or several.
+
+    Attributes:
+        measure: its canonical name.
+        systems: their names. [S]
+        rows: numbers by unit (query, or cluster) whose mean is that of the data sets, f8[S, N].
+        sign: 1, or -1 if lower scores are better.
+        keys: the key of each unit, u8[N].
+        strata: the data set of each unit, i8[N]; None if there is one.
+        query_ids: the query of each unit; empty for clusters and several data sets. [N]
+        labels: the queries, with their data set if there are several.
+        num_queries: how many they are.
+        by_system: {system: its result, or {data set: result}}.
+        datasets: {data set: the mean of each system, f8[S]}, if there are several.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    rows: Floats
+    sign: float
+    keys: Keys
+    strata: Ints | None
+    query_ids: Sequence[str]
+    labels: set[str]
+    num_queries: int
+    by_system: Mapping[str, Any]
+    datasets: Mapping[str, Floats]
+
+    @classmethod
+    def from_results(
+        cls, results: Any, measure: MeasureLike, clusters: Mapping[str, str] | None
+    ) -> _Table:
+        """Return the table of what ``choose`` takes."""
+        systems = getattr(results, "results", results)
+        if isinstance(systems, Mapping) and all(
+            isinstance(of_system, Mapping) for of_system in systems.values()
+        ):
+            if clusters is not None:
+                raise SettingError("clusters are for one data set")
+            return cls._from_datasets(dict(systems), measure)
+        aligned = align_scores(systems, measure, "error", checked_clusters(clusters))
+        _refuse_repeats(aligned.results)
+        whole = aligned.by_measure[0]
+        scores = whole.where_defined()
+        units = scores.units
+        query_ids = [
+            query_id
+            for query_id, known in zip(aligned.query_ids, whole.is_defined, strict=True)
+            if known
+        ]
+        return cls(
+            measure=scores.measure,
+            systems=scores.systems,
+            rows=units.rows,
+            sign=1.0 if scores.scale.higher_is_better else -1.0,
+            keys=units.keys,
+            strata=None,
+            query_ids=query_ids if units.weights is None else (),
+            labels={*query_ids},
+            num_queries=len(query_ids),
+            by_system={name: repeats[0] for name, repeats in aligned.results.items()},
+            datasets={},
+        )
+
+    @classmethod
+    def _from_datasets(cls, systems: dict[str, Mapping[str, Any]], measure: MeasureLike) -> _Table:
+        names, _ = shared_datasets(systems, "error")
+        _refuse_repeats(
+            {
+                f"{system}, {name}": result if isinstance(result, list | tuple) else [result]
+                for system, by_dataset in systems.items()
+                for name, result in by_dataset.items()
+            }
+        )
+        first = next(iter(systems.values()))[names[0]]
+        measure_name = name_among(first.custom_measures, measure)
+        strata = [stratum_of(name, systems, measure_name, "error") for name in names]
+        scores = [stratum.scores for stratum in strata]
+        return cls(
+            measure=measure_name,
+            systems=tuple(systems),
+            rows=balanced(scores, units=[stratum.unit for stratum in strata]),
+            sign=1.0 if shared_scale(measure_name, strata).higher_is_better else -1.0,
+            keys=np.concatenate([stratum.keys for stratum in strata]),
+            strata=np.repeat(np.arange(len(strata)), [array.shape[1] for array in scores]),
+            query_ids=(),
+            labels={
+                f"{name}/{query_id}"
+                for by_dataset in systems.values()
+                for name, result in by_dataset.items()
+                for query_id in result.query_ids
+            },
+            num_queries=sum(array.shape[1] for array in scores),
+            by_system=systems,
+            datasets={stratum.name: row_means(stratum.scores) for stratum in strata},
+        )
+
+    def gains(
+        self, systems: Sequence[str], baseline: str, *, with_baseline: bool = False
+    ) -> Floats:
+        """Return the gain of each system over a baseline by unit, f8[., N]; zeros for itself."""
+        named = [*systems, baseline] if with_baseline else systems
+        rows = self.rows[[self.systems.index(name) for name in named]]
+        return np.asarray(self.sign * (rows - self.rows[self.systems.index(baseline)]))
+
+    def means_by_dataset(self, system: str, baseline: str) -> dict[str, float]:
+        """Return {data set: the gain of a system over a baseline}; empty for one data set."""
+        at, against = self.systems.index(system), self.systems.index(baseline)
+        return {
+            name: self.sign * float(means[at] - means[against])
+            for name, means in self.datasets.items()
+        }
+
+    def compare(
+        self, pair: tuple[str, str], measure: str, *, clusters: Any, alpha: float, rng: int
+    ) -> Comparison | AcrossDatasets:
+        """Return the comparison of a system with a baseline."""
+        results = {name: self.by_system[name] for name in pair}
+        if self.datasets:
+            return compare_benchmark(results, measure, baseline=pair[1], alpha=alpha, rng=rng)
+        return compare(results, measure, baseline=pair[1], clusters=clusters, alpha=alpha, rng=rng)
+
+
+def _refuse_repeats(results: Mapping[str, Sequence[EvaluationResult]]) -> None:
+    """Raise ResultError if a system has several results."""
+    if several := [name for name, repeats in results.items() if len(repeats) > 1]:
+        msg = f"one result of each candidate was expected, and {first_few(several)} has repeats"
+        raise ResultError(msg)

@@ -1,0 +1,120 @@
+"""The test that chooses again: a slow loop, one row, orders, ties, and what is refused."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from beir_eval.errors import SettingError
+from beir_eval.significance.chosen_again import (
+    PARTITIONS,
+    PARTS,
+    _parts_of,
+    chosen_again,
+)
+from beir_eval.significance.sign_vectors import SignVectors
+
+KEYS = np.random.default_rng(1).integers(0, 2**63, 40).astype(np.uint64)
+
+
+def made_rows(num_rows=4, seed=0, gap=0.05):
+    rows = np.random.default_rng(seed).normal(gap, 0.2, (num_rows, len(KEYS)))
+    return np.vstack([rows, np.zeros(len(KEYS))])
+
+
+def slow(rows, keys, strata=None, *, draws, alpha=0.05):
+    """Return held-out mean, p and interval by loops over draws, partitions, parts and queries."""
+    num_queries = rows.shape[1]
+    subsets = np.hstack([block.copy() for block in SignVectors(draws, seed=_seed()).blocks(keys)])
+    signs = [np.ones(num_queries), *(2 * subsets - 1).T]
+    statistics, first = [], None
+    for sign in signs:
+        flipped = rows * sign
+        numbers = np.zeros(num_queries)
+        for partition in range(PARTITIONS):
+            for part in _parts_of(keys, strata, partition):
+                sums = [math.fsum(row[~part]) for row in flipped]
+                best = next(i for i, total in enumerate(sums) if total >= max(sums) - 1e-9)
+                numbers[part] += flipped[best][part] / PARTITIONS
+        first = numbers if first is None else first
+        size = math.sqrt(math.fsum(numbers**2))
+        statistics.append(math.fsum(numbers) / size if size else 0.0)
+    own, *others = statistics
+    p = (1 + sum(other >= own - 1e-9 for other in others)) / (len(others) + 1)
+    rank, ordered = int(alpha / 2 * (draws + 1)), sorted(others)
+    error = first.std(ddof=1) / math.sqrt(num_queries)
+    ends = [
+        first.mean() - error * u * math.sqrt((num_queries - 1) / (num_queries - u * u))
+        for u in (ordered[-rank], ordered[rank - 1])
+    ]
+    return first.mean(), p, ends
+
+
+def _seed():
+    return SignVectors.choose(1, 1, 0).seed
+
+
+@pytest.mark.parametrize("strata", [None, np.repeat([0, 1], [25, 15])])
+def test_p_and_interval_are_those_of_a_slow_loop_that_chooses_in_every_draw(strata):
+    rows = made_rows()
+    quick = chosen_again(rows, KEYS, strata=strata, draws=199)
+    held_out, p, (low, high) = slow(rows, KEYS, strata, draws=199)
+    assert quick.held_out == pytest.approx(held_out)
+    assert quick.p == p
+    assert (quick.low, quick.high) == pytest.approx((low, high))
+    assert quick.chosen.sum() == PARTS * PARTITIONS
+
+
+def test_one_row_is_the_one_sided_sign_flip():
+    row = made_rows(1)[:1]
+    result = chosen_again(row, KEYS, draws=20_000)
+    sums = np.concatenate(
+        [(row @ (2 * block - 1))[0].copy() for block in SignVectors(20_000, _seed()).blocks(KEYS)]
+    )
+    assert result.p == (1 + int((sums >= row.sum() - 1e-9).sum())) / 20_001
+    assert result.held_out == pytest.approx(row.mean())
+    # Its interval is near that of the t test.
+    t = stats.ttest_1samp(row[0], 0).confidence_interval(0.95)
+    assert (result.low, result.high) == pytest.approx((t.low, t.high), abs=0.01)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_neither_the_order_of_rows_nor_that_of_queries_changes_the_result(seed):
+    rng, rows = np.random.default_rng(seed), made_rows(5, seed)
+    result = chosen_again(rows, KEYS, draws=999)
+    by_row, by_query = rng.permutation(len(rows)), rng.permutation(len(KEYS))
+    other = chosen_again(rows[by_row][:, by_query], KEYS[by_query], draws=999)
+    assert (other.p, by_row[other.best]) == (result.p, result.best)
+    assert other.differences == pytest.approx(result.differences[by_query])
+    assert other.chosen.tolist() == result.chosen[by_row].tolist()
+
+
+def test_the_interval_is_above_0_exactly_if_p_decides():
+    for seed in range(30):
+        result = chosen_again(made_rows(4, seed, gap=0.06), KEYS, draws=399)
+        assert (result.low > 0) == (result.p <= 0.025), seed
+
+
+def test_equal_rows_and_kept_baselines_have_no_gain():
+    zeros = chosen_again(np.zeros((3, len(KEYS))), KEYS, draws=99)
+    assert (zeros.held_out, zeros.p, zeros.best, zeros.chosen.tolist()) == (0, 1, 0, [50, 0, 0])
+    worse = chosen_again(made_rows(3, gap=-1.0), KEYS, draws=99)
+    assert (worse.held_out, worse.best) == (0, 3)
+    assert math.isnan(worse.low)
+    assert worse.p > 0.3
+
+
+def test_parts_are_fifths_of_each_stratum():
+    strata = np.repeat([0, 1], [25, 15])
+    for partition in range(PARTITIONS):
+        parts = _parts_of(KEYS, strata, partition)
+        assert [(part[:25].sum(), part[25:].sum()) for part in parts] == [(5, 3)] * PARTS
+    assert not np.array_equal(_parts_of(KEYS, None, 0), _parts_of(KEYS, None, 1))
+
+
+def test_draws_that_cannot_decide_are_refused():
+    with pytest.raises(SettingError, match=r"no p is below 0\.0333, .* use draws=40 or more"):
+        chosen_again(made_rows(), KEYS, draws=29)
+    with pytest.raises(SettingError, match="alpha"):
+        chosen_again(made_rows(), KEYS, alpha=2)
