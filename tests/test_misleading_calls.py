@@ -219,7 +219,7 @@ def test_a_result_and_a_comparison_are_returned_as_latex_and_as_a_dataframe():
 
 def test_every_kind_of_saved_record_is_recognised_by_its_fields():
     for module in (
-        "benchmark.comparison_result",
+        "benchmark",
         "comparison.experiments",
         "comparison.stages",
         "integrations.spark.score_table",

@@ -459,3 +459,38 @@ def test_the_latex_table_states_queries_tests_and_corrections_and_its_marks_are_
     assert f"{100 * comparison.average('s2').average:.1f}" in percent
     assert "Measures from 0 to 1 are in percent." in percent
     assert "share a letter" in compare_benchmark(results).to_latex()
+
+
+def test_a_system_that_lacks_a_data_set_has_gaps_and_no_average_beside_a_baseline():
+    results = results_of(random_scores(gap=0.2))
+    partial = {name: result for name, result in results["s2"].items() if name not in ("one", "two")}
+    with_gaps = compare_benchmark(results | {"s2": partial}, baseline="s0")
+    complete = compare_benchmark({name: results[name] for name in ("s0", "s1")}, baseline="s0")
+    assert with_gaps.gaps == {"s2": ("one", "two")}
+    assert with_gaps.averages == complete.averages
+    assert with_gaps.differences == complete.differences
+    of_partial = [pair for pair in with_gaps.by_dataset if pair.system == "s2"]
+    assert [pair.dataset for pair in of_partial] == ["three", "four", "five"]
+    whole = compare_benchmark(results, baseline="s0").by_dataset
+    p_of = {(pair.dataset, pair.system): pair.p for pair in whole}
+    assert all(pair.p == p_of[pair.dataset, "s2"] for pair in of_partial)
+    p = np.array([pair.p for pair in with_gaps.by_dataset])
+    assert [pair.p_corrected for pair in with_gaps.by_dataset] == holm(p).tolist()
+    [row] = [row for row in with_gaps.document(by_system=True).tables[0].rows if row[0] == "s2"]
+    assert [str(cell) for cell in row[1:3]] == ["\u2013", "\u2013"]
+    assert str(row[6]) == "\u2013"
+    assert "s2 has no result on one, two, so no average." in str(with_gaps)
+    latex = with_gaps.to_latex()
+    assert "Holm over 8 comparisons; averages: flips within each data set;" in latex
+    assert [line for line in latex.splitlines() if line.startswith("s2 & -- & -- & ")]
+
+
+def test_gaps_need_a_baseline_with_all_data_sets_and_another_such_system():
+    results = results_of(random_scores())
+    gap = {name: result for name, result in results["s0"].items() if name != "one"}
+    for baseline in (None, "s0"):
+        with pytest.raises(ResultError, match="not every system has every data set"):
+            compare_benchmark(results | {"s0": gap}, baseline=baseline)
+    pair = {"s0": results["s0"], "s1": gap}
+    with pytest.raises(ResultError, match="not every system has every data set"):
+        compare_benchmark(pair, baseline="s0")

@@ -402,6 +402,16 @@ def test_the_verdicts_over_data_sets_are_those_of_python(benchmark, tmp_path):
     assert "one is not part of these averages: no result of plain" in lenient.output
 
 
+def test_the_figure_of_a_comparison_is_written_as_pdf(benchmark, tmp_path):
+    files = [tmp_path / "forest.pdf", tmp_path / "across.pdf"]
+    pair = [demo.FOLDER, *demo.RUNS, "-m", "nDCG@10"]
+    assert run("compare", *pair, "-o", files[0]).exit_code == 0
+    keep = ["--keep", tmp_path / "out"]
+    assert run("bench", *benchmark, "--baseline", "plain", "-o", files[1], *keep).exit_code == 0
+    assert all(path.read_bytes().startswith(b"%PDF-") for path in files)
+    assert "add --compare" in refusal(run("bench", *benchmark, "-o", files[1], *keep))
+
+
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):
     on = ["--on", "intersection"]
     assert "add --compare" in refusal(run("bench", *benchmark, *on, "--keep", tmp_path / "out"))

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from rich.text import Text
 
 import beir_eval
-from beir_eval import compare_runs, compare_slices, evaluate, evaluate_stages
+from beir_eval import choose, compare_runs, compare_slices, evaluate, evaluate_stages
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.cli import console as console_module
 from beir_eval.comparison.checkpoints import checkpoint_curve
@@ -58,10 +58,24 @@ def results_by_class(folder):
         benchmark,
         compare_benchmark(benchmark, draws=200),
         evaluate_stages(QRELS, {"step 2": WHOLE, "step 1": PARTIAL}, "MRR", draws=200),
+        choice_of(),
         experiment_power(QRELS, "nDCG@10"),
         drift_of(folder),
     ]
     return {type(result).__name__: result for result in made}
+
+
+def choice_of():
+    """Return the choice of one of two systems, of which one lacks queries."""
+    qrels = {f"q{number:02}": {"a": 1, "x": 0} for number in range(32)}
+    whole = {query: {"a": 2.0, "x": 1.0} for query in qrels}
+    runs = {
+        "step 1": {query: {"x": 2.0, "a": 1.0} for query in qrels},
+        "step 2": dict(list(whole.items())[:30]),
+        "step 3": {query: {"x": 2.0, "y": 1.5, "a": 1.0} for query in qrels},
+    }
+    results = {name: evaluate(qrels, run, "MRR", name=name) for name, run in runs.items()}
+    return choose(results, "step 1", "MRR", draws=200)
 
 
 def drift_of(folder):
@@ -88,7 +102,10 @@ def printed(monkeypatch):
 
 SKIPPED = "--missing skip with --on intersection"
 WITHOUT_WARNINGS = ("ExperimentPower", "SpanDrift")
-CLASSES = (*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", *WITHOUT_WARNINGS)
+CLASSES = (
+    *(*NAMES, "BenchmarkResult", "AcrossDatasets", "StagedResult", "ChoiceResult"),
+    *WITHOUT_WARNINGS,
+)
 SAVED = [name for name in CLASSES if name not in ("BenchmarkResult", "SpanDrift")]
 
 

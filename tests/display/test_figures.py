@@ -1,6 +1,7 @@
 """Figures: what ``plot`` returns, how it is saved, and what a notebook shows."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -84,12 +85,16 @@ def test_a_figure_is_saved_as_a_picture_or_as_its_specification(comparison, tmp_
     assert "difference of nDCG@10 to bm25-plain" in (tmp_path / "forest.svg").read_text()
     figure.save(tmp_path / "forest.png")
     assert (tmp_path / "forest.png").read_bytes().startswith(PNG)
+    figure.save(tmp_path / "forest.pdf")
+    content = (tmp_path / "forest.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert re.search(rb"/MediaBox ?\[0 0 240 \d+\]", content)  # a column of 240 points
     figure.save(str(tmp_path / "forest.json"))
     assert json.loads((tmp_path / "forest.json").read_text()) == figure.spec
 
 
 def test_an_unknown_file_extension_is_refused_and_nothing_is_written(comparison, tmp_path):
-    with pytest.raises(SettingError, match=r"saved as \.json, \.png, \.svg, not as '\.gif'"):
+    with pytest.raises(SettingError, match=r"saved as \.json, \.pdf, \.png, \.svg, not as '\.gif'"):
         comparison.plot().save(tmp_path / "forest.gif")
     assert list(tmp_path.iterdir()) == []
 

@@ -14,6 +14,12 @@ from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.dataset_scores import shared_datasets, shared_scale, stratum_of
 from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.compare import compare
+from beir_eval.comparison.coverage import (
+    SystemCoverage,
+    coverage_of,
+    warn_of_content,
+    warnings_of,
+)
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
@@ -21,7 +27,7 @@ from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, si
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
-from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of
+from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
 from beir_eval.measures.names import name_among
 from beir_eval.significance.chosen_again import PARTITIONS, PARTS, chosen_again
 from beir_eval.significance.stratified import balanced
@@ -68,6 +74,8 @@ class ChoiceResult(Shown, Saved):
             loses on none, or with several data sets.
         comparison: with ``dev``, the comparison of the candidate with the baseline.
         alike: names that differ in a seed only: repeats are no candidates.
+        coverage: the results that miss judged queries or whose document ids do not match, with the
+            warnings; empty for none, and with ``dev``.
     """
 
     WHAT: ClassVar[str] = "choice"
@@ -92,10 +100,11 @@ class ChoiceResult(Shown, Saved):
     largest_loss: tuple[str, float] | None
     comparison: Comparison | AcrossDatasets | None = None
     alike: tuple[str, ...] = ()
+    coverage: tuple[SystemCoverage, ...] = ()
 
     def document(self) -> Document:
         """Return the verdict, the gain on the queries that chose and on others, and what limits."""
-        warnings = []
+        warnings = warnings_of(self.coverage, (self.candidate, self.against))
         if self.alike:
             warnings.append(
                 f"{first_few(self.alike)} differ in a seed only: the best of several repeats says "
@@ -121,6 +130,11 @@ class ChoiceResult(Shown, Saved):
             tables=[self._table()],
             notes=list(self._sentences()),
         )
+
+    def __repr__(self) -> str:
+        """Return the choice and its verdict in one line."""
+        chosen = f"{shorten(self.candidate, 40)!r} of {len(self.candidates)}"
+        return f"ChoiceResult({self.measure}: {chosen}, {self.verdict})"
 
     @property
     def _sample(self) -> str:
@@ -252,11 +266,13 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         )
         for name in baselines
     }
+    warn_of_content(choosing.coverage)
     against = max(baselines, key=lambda name: tests[name].p)
     test, names = tests[against], [*candidates, against]
     chosen = names[test.best]
     return ChoiceResult(
         **_of_candidate(choosing, candidates, chosen, baselines, against),
+        coverage=choosing.coverage,
         in_sample=test.in_sample,
         held_out=test.held_out,
         low=None if np.isnan(test.low) else test.low,
@@ -366,6 +382,7 @@ class _Table(NamedTuple):
         num_queries: how many they are.
         by_system: {system: its result, or {data set: result}}.
         datasets: {data set: the mean of each system, f8[S]}, if there are several.
+        coverage: what is known of the results that miss queries or match nothing.
     """
 
     measure: str
@@ -379,6 +396,7 @@ class _Table(NamedTuple):
     num_queries: int
     by_system: Mapping[str, Any]
     datasets: Mapping[str, Floats]
+    coverage: tuple[SystemCoverage, ...]
 
     @classmethod
     def from_results(
@@ -414,6 +432,7 @@ class _Table(NamedTuple):
             num_queries=len(query_ids),
             by_system={name: repeats[0] for name, repeats in aligned.results.items()},
             datasets={},
+            coverage=coverage_of(aligned.results, aligned.measures),
         )
 
     @classmethod
@@ -447,6 +466,7 @@ class _Table(NamedTuple):
             num_queries=sum(array.shape[1] for array in scores),
             by_system=systems,
             datasets={stratum.name: row_means(stratum.scores) for stratum in strata},
+            coverage=tuple(covered for stratum in strata for covered in stratum.coverage),
         )
 
     def gains(

@@ -23,6 +23,7 @@ from beir_eval.benchmark.comparison_result import (
 from beir_eval.benchmark.dataset_scores import (
     average_tests,
     dataset_differences,
+    gaps_of,
     groups_without_difference,
     mean_scores,
     results_by_system,
@@ -97,7 +98,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             averages each.
         on: what happens if a system lacks a data set, or a query of a data set:
 
-            - "error": ResultError or QueryMismatchError is raised;
+            - "error": ResultError or QueryMismatchError is raised; but beside a baseline that has
+              all data sets, a system that lacks some has gaps, and no average;
             - "intersection": only what all systems have is compared;
             - "any-judgements": the same, also if results were evaluated on different judgements.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
@@ -137,9 +139,11 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    results_of = results_by_system(results)
+    all_results = results_by_system(results)
+    check_baseline(baseline, tuple(all_results))
+    gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
+    results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}
     systems = tuple(results_of)
-    check_baseline(baseline, systems)
     pairs = pairs_to_compare(systems, baseline)
     settings = AcrossSettings(
         hierarchical=hierarchical,
@@ -167,9 +171,26 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         else groups_without_difference(order, pairs.listed, corrected.is_significant)
     )
     coverage = tuple(covered for stratum in strata for covered in stratum.coverage)
-    warn_of_content(coverage)
     datasets = mean_scores(strata, systems)
-    by_dataset = dataset_differences(strata, datasets, systems, pairs, settings)
+    with_gaps = []
+    for name in gaps:
+        both = {system: all_results[system] for system in (name, str(baseline))}
+        lacking = {stratum.unit for stratum in strata if stratum.name not in both[name]}
+        of_system = [
+            stratum_of(stratum.name, both, measure_name, on)
+            for stratum in strata
+            if stratum.unit not in lacking
+        ]
+        with_gaps.append((name, str(baseline), of_system))
+        theirs = {of_unit.name: of_unit.means for of_unit in mean_scores(of_system, (name,))}
+        datasets = [
+            dataset.model_copy(update={"means": dataset.means | theirs.get(dataset.name, {})})
+            for dataset in datasets
+        ]
+        warned = (covered for stratum in of_system for covered in stratum.coverage)
+        coverage += tuple(covered for covered in warned if covered.system == name)
+    warn_of_content(coverage)
+    by_dataset = dataset_differences(strata, datasets, systems, pairs, settings, with_gaps)
     return AcrossDatasets(
         measure=measure_name,
         baseline=baseline,
@@ -184,6 +205,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         groups=tuple(tuple(systems[row] for row in group) for group in groups),
         settings=settings,
         left_out=left_out,
+        gaps=gaps,
         queries_left_out={stratum.name: stratum.left_out for stratum in strata if stratum.left_out},
         custom_scale=None if registered(measure_name) is not None else scale,
         computed_elsewhere=tuple(
@@ -290,7 +312,12 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
     for index, pair in enumerate(pairs):
         difference = float(averages[pair.system] - averages[pair.against])
         verdict: Verdict = "undecided"
-        on_datasets = by_dataset[index :: len(pairs)]
+        on_datasets = [
+            on_dataset
+            for on_dataset in by_dataset
+            if (on_dataset.system, on_dataset.against)
+            == (systems[pair.system], systems[pair.against])
+        ]
         if all(on_dataset.verdict == "identical" for on_dataset in on_datasets):
             verdict = "identical"
         elif corrected.is_significant[index]:

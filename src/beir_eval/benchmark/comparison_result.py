@@ -230,6 +230,8 @@ class AcrossDatasets(Shown, Saved):
         settings: the settings of the comparison.
         left_out: {data set: systems that lack it} of the data sets that are not compared, with
             on="intersection".
+        gaps: {system: data sets that it lacks} of systems without an average, beside a baseline;
+            ``by_dataset`` has them on the others.
         queries_left_out: {data set or part: number of queries left out of the results of a system,
             of the system with the most queries}. A query is left out if not all systems have a
             score for it.
@@ -253,6 +255,7 @@ class AcrossDatasets(Shown, Saved):
     groups: tuple[tuple[str, ...], ...]
     settings: AcrossSettings
     left_out: dict[str, tuple[str, ...]]
+    gaps: dict[str, tuple[str, ...]]
     queries_left_out: dict[str, int]
     custom_scale: Annotated[ScoreScale, require_all_fields(ScoreScale)] | None = None
     computed_elsewhere: tuple[str, ...] = ()
@@ -339,6 +342,10 @@ class AcrossDatasets(Shown, Saved):
             f"{name} is not part of these averages: no result of {', '.join(systems)}."
             for name, systems in self.left_out.items()
         ]
+        left_out += [
+            f"{system} has no result on {', '.join(names)}, so no average."
+            for system, names in self.gaps.items()
+        ]
         return Document(
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
@@ -385,7 +392,10 @@ class AcrossDatasets(Shown, Saved):
         means = self._means_table()
         percent = percent_text(1 - self.settings.alpha)
         rows: list[tuple[str | Cell, ...]] = []
-        for system, row in zip(self.systems, means.rows, strict=True):
+        for system, row in zip((*self.systems, *self.gaps), means.rows, strict=True):
+            if system in self.gaps:
+                rows.append((*row, "", "", ""))
+                continue
             if system == self.baseline:
                 evidence: tuple[str | Cell, ...] = ("", "", "baseline")
             else:
@@ -396,7 +406,8 @@ class AcrossDatasets(Shown, Saved):
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
     def _is_shown_as_pair(self, *, by_system: bool) -> bool:
-        return len(self.systems) == 2 and (not by_system or self.baseline is None)  # noqa: PLR2004
+        are_two = len(self.systems) == 2 and not self.gaps  # noqa: PLR2004
+        return are_two and (not by_system or self.baseline is None)
 
     def _scope(self, *, by_system: bool) -> Iterator[str]:
         """Yield the interval of a pair, what marks mean, and what the verdict is about."""
@@ -562,7 +573,7 @@ class AcrossDatasets(Shown, Saved):
         ]
         averages = {average.system: average.average for average in self.averages}
         columns.append((averages, of_averages, Cell if self.baseline is None else marked_cell))
-        cells = []
+        rows, cells = (*self.systems, *self.gaps), []
         for means, of_systems, cell in columns:
             texts = {system: scores.text(mean, scale.bounds) for system, mean in means.items()}
             # Means that look equal are equally good to a reader.
@@ -570,11 +581,13 @@ class AcrossDatasets(Shown, Saved):
             cells.append(
                 [
                     cell(texts[name], of_systems.get(name, ""), is_best=texts[name] == best)
-                    for name in self.systems
+                    if name in texts
+                    else Cell("\u2013")
+                    for name in rows
                 ]
             )
         header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
-        return Table(header, list(zip(self.systems, *cells, strict=True)))
+        return Table(header, list(zip(rows, *cells, strict=True)))
 
     def to_csv(self) -> str:
         """Return the differences of the averages as CSV, a line for each.

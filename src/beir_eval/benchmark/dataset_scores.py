@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.differences import Pair, Pairs
-    from beir_eval.comparison.records import Verdict
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.corrections import CorrectedTests
@@ -128,6 +127,27 @@ def shared_datasets(
         msg = f"there is no data set that all of {first_few(systems)} have a result for"
         raise ResultError(msg)
     return shared, left_out
+
+
+def gaps_of(
+    systems: Mapping[str, Mapping[str, SystemResults]], baseline: str | None
+) -> dict[str, tuple[str, ...]]:
+    """Return {system: the data sets that it lacks} of systems that have a row with gaps.
+
+    Beside a baseline with all data sets, and another such system, the others need no average.
+
+    Args:
+        systems: {system: {data set: result}}.
+        baseline: the system that the others are compared with.
+    """
+    names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
+    gaps = {
+        system: missing
+        for system, by_dataset in systems.items()
+        if (missing := tuple(name for name in names if name not in by_dataset))
+    }
+    is_possible = baseline is not None and baseline not in gaps and len(gaps) < len(systems) - 1
+    return gaps if is_possible else {}
 
 
 def stratum_of(
@@ -260,17 +280,18 @@ def unit_means(parts: Sequence[Stratum]) -> Floats:
     return np.asarray(np.mean([row_means(part.scores) for part in parts], axis=0))
 
 
-def dataset_differences(
+def dataset_differences(  # noqa: PLR0913, PLR0917 - the scores, and how they are tested
     strata: Sequence[Stratum],
     datasets: Sequence[DatasetScores],
     systems: Sequence[str],
     pairs: Pairs,
     settings: AcrossSettings,
+    with_gaps: Sequence[tuple[str, str, Sequence[Stratum]]] = (),
 ) -> list[DatasetDifference]:
     """Return the difference of every pair on every data set, with p-values and verdict.
 
-    The differences are ordered by data set, then by pair. p-values are corrected by Holm over all
-    of them.
+    The differences are ordered by data set, then by pair; those of systems with gaps follow.
+    p-values are corrected by Holm over all of them.
 
     Args:
         strata: the scores by data set or part.
@@ -278,39 +299,56 @@ def dataset_differences(
         systems: the names of the systems. [S]
         pairs: the pairs of systems that are compared.
         settings: the level of the verdicts, the number of draws and the seed.
+        with_gaps: (system, against, the scores of both on the data sets that the system has).
     """
-    rows = [
-        pairs.differences(balanced([part.scores for part in parts]))
-        for _, parts in _parts_by_unit(strata)
-    ]
-    tests = [sign_flip_many(row, draws=settings.draws, rng=settings.rng) for row in rows]
-    p = np.stack([of_pairs.p for of_pairs in tests])
-    for of_pairs in tests:
-        if not np.all(of_pairs.exact):
-            check_draws_suffice(of_pairs.draws, settings.alpha / p.size)
-    corrected = holm(p)
-    differences = []
-    for row, dataset in enumerate(datasets):
-        for column, pair in enumerate(pairs.listed):
+    tested: list[tuple[str, str, str, float, Floats]] = []
+    for (_, parts), dataset in zip(_parts_by_unit(strata), datasets, strict=True):
+        rows = pairs.differences(balanced([part.scores for part in parts]))
+        for pair, row in zip(pairs.listed, rows, strict=True):
             system, against = systems[pair.system], systems[pair.against]
             difference = dataset.means[system] - dataset.means[against]
-            verdict: Verdict = "identical"
-            if rows[row][column].any():
-                gain = strata[0].scale.gains(difference)
-                verdict = direction_of(gain, corrected[row, column], settings.alpha)
-            differences.append(
-                DatasetDifference(
-                    dataset=dataset.name,
-                    system=system,
-                    against=against,
-                    # Means that differ only by rounding are equal.
-                    difference=difference if abs(difference) > TOLERANCE else 0.0,
-                    p=float(p[row, column]),
-                    p_corrected=float(corrected[row, column]),
-                    verdict=verdict,
-                )
-            )
-    return differences
+            tested.append((dataset.name, system, against, difference, row))
+    for system, against, of_system in with_gaps:
+        for unit, parts in _parts_by_unit(of_system):
+            first, second = balanced([part.scores for part in parts])
+            own, other = unit_means(parts)
+            tested.append((unit, system, against, float(own - other), first - second))
+    p = np.empty(len(tested))
+    for dataset_name in dict.fromkeys(name for name, *_ in tested):
+        at = [index for index, (name, *_) in enumerate(tested) if name == dataset_name]
+        for same in _of_one_length(at, tested):
+            rows = np.stack([tested[index][-1] for index in same])
+            of_rows = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
+            if not np.all(of_rows.exact):
+                check_draws_suffice(of_rows.draws, settings.alpha / p.size)
+            p[same] = of_rows.p
+    corrected = holm(p)
+    gain = strata[0].scale.gains
+    return [
+        DatasetDifference(
+            dataset=dataset_name,
+            system=system,
+            against=against,
+            # Means that differ only by rounding are equal.
+            difference=difference if abs(difference) > TOLERANCE else 0.0,
+            p=float(p[index]),
+            p_corrected=float(corrected[index]),
+            verdict=direction_of(gain(difference), corrected[index], settings.alpha)
+            if row.any()
+            else "identical",
+        )
+        for index, (dataset_name, system, against, difference, row) in enumerate(tested)
+    ]
+
+
+def _of_one_length(
+    indices: Sequence[int], tested: Sequence[tuple[str, str, str, float, Floats]]
+) -> list[list[int]]:
+    """Return the indices of rows in groups of the same number of queries."""
+    groups: dict[int, list[int]] = {}
+    for index in indices:
+        groups.setdefault(len(tested[index][-1]), []).append(index)
+    return list(groups.values())
 
 
 def groups_without_difference(

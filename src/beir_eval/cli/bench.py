@@ -58,6 +58,7 @@ OUTPUTS = OutputFormats(
     md="the tables, their notes and the comparison",
     tex="the tables",
     csv="the tables",
+    pdf="the figure of the comparison",
 )
 
 
@@ -146,6 +147,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             raise InputError("--on is for the comparison; add --compare")
         outputs = OUTPUTS.files(output, latex)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
+        if outputs["pdf"] and not is_compared:
+            raise InputError("-o FILE.pdf is the figure of a comparison; add --compare")
         check_outputs([datasets, *runs], outputs, compared)
         check_folder(keep)
         named = measure or ["nDCG@10"]
@@ -169,9 +172,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         documents = printed = [means]
         if averages is not None:
             compared_means = averages.document(by_system=tables.by_system)
-            documents = joined([means, compared_means])
             warnings = list(dict.fromkeys([*means.warnings, *compared_means.warnings]))
             failures = list(map(Sentence, result.failure_sentences()))
+            documents = joined([replace(means, sentences=failures), compared_means])
             printed = [
                 replace(compared_means, heading="", warnings=warnings),
                 replace(means, warnings=[], sentences=failures, tables=means.tables[1:]),
@@ -189,6 +192,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             }
         )
         if averages is not None:
+            for path in outputs["pdf"]:
+                averages.plot().save(path)
             outputs.write(
                 {"csv": averages.to_csv, "json": averages.model_dump_json}, beside="compare"
             )

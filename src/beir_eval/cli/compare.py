@@ -80,6 +80,7 @@ OUTPUTS = OutputFormats(
     csv="the differences",
     queries="every query's scores as CSV",
     xml="the gate as JUnit",
+    pdf="the figure of the differences",
 )
 
 
@@ -278,6 +279,8 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
                 "xml": lambda: to_junit(comparison.gate),
             }
         )
+        for path in outputs["pdf"]:
+            comparison.plot().save(path)
         for result in of_parts:
             outputs.write(
                 {"csv": result.to_csv, "json": result.model_dump_json},

@@ -38,6 +38,7 @@ _ENDINGS = {
     ".tex": "tex",
     ".csv": "csv",
     ".xml": "xml",
+    ".pdf": "pdf",
 }
 
 

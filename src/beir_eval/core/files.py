@@ -59,6 +59,7 @@ SAVED_RECORDS = (
     ("result of stages", "StagedResult", {"stages", "losses"}),
     ("comparison over data sets", "AcrossDatasets", {"averages", "by_dataset"}),
     ("experiment power", "ExperimentPower", {"fewest_differing", "smallest_margin"}),
+    ("choice", "ChoiceResult", {"chosen_in", "in_sample"}),
     ("validation", "Validation", {"inputs", "findings"}),
     ("score table", "TableFacts", {"max_grade"}),
 )

@@ -447,7 +447,7 @@ def quantitative(field: str, title: str, *, zero: bool = False) -> Spec:
         "type": "quantitative",
         "title": title,
         "scale": {"zero": zero},
-        "axis": {"tickCount": 8},
+        "axis": {"tickCount": {"expr": "ceil(width / 70)"}},
     }
 
 

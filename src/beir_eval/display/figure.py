@@ -26,7 +26,9 @@ _WIDTH = 560
 #: Pixels of a PNG file per pixel of the figure.
 _SCALE = 2
 _TEXT_COLOUR = "#202428"
-_FORMATS = (".json", ".png", ".svg")
+_FORMATS = (".json", ".pdf", ".png", ".svg")
+#: The width of a PDF file, one column of a paper with two, and the size of its text, in points.
+_COLUMN, _COLUMN_TEXT = 240, 8
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,9 @@ class Figure:
 
         Args:
             path: the file to write; its ending selects the format: ".svg" or ".png" for a picture
-                on a white background, ".json" for the specification. An existing file is replaced;
-                if writing fails, it stays as it is.
+                on a white background, ".pdf" for one as wide as a column of a paper and without a
+                title, which the caption has, ".json" for the specification. An existing file is
+                replaced; if writing fails, it stays as it is.
 
         Raises:
             SettingError: ``path`` has another ending.
@@ -63,6 +66,8 @@ class Figure:
             content = json.dumps(self.spec, indent=1).encode()
         elif ending == ".png":
             content = self._png()
+        elif ending == ".pdf":
+            content = _converter().vegalite_to_pdf(self._for_a_column(), _VERSION)
         else:
             content = _converter().vegalite_to_svg(self._with_white_background(), _VERSION).encode()
         write_atomically(target, content)
@@ -72,6 +77,20 @@ class Figure:
             self._with_white_background(), _VERSION, scale=_SCALE
         )
         return picture
+
+    def _for_a_column(self) -> Spec:
+        """Return the specification without a title, in the width and text of a column."""
+        text = {
+            "labelFontSize": _COLUMN_TEXT,
+            "titleFontSize": _COLUMN_TEXT,
+            "titleFontWeight": "normal",
+        }
+        return {name: part for name, part in self.spec.items() if name != "title"} | {
+            "background": "white",
+            "width": _COLUMN,
+            "autosize": {"type": "fit-x", "contains": "padding"},
+            "config": self.spec["config"] | {"axis": text, "legend": text},
+        }
 
     def _with_white_background(self) -> Spec:
         return self.spec | {"background": "white"}
