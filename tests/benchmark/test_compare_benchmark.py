@@ -494,3 +494,37 @@ def test_gaps_need_a_baseline_with_all_data_sets_and_another_such_system():
     pair = {"s0": results["s0"], "s1": gap}
     with pytest.raises(ResultError, match="not every system has every data set"):
         compare_benchmark(pair, baseline="s0")
+
+
+def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
+    scores = random_scores(gap=0.2)
+    results, on_dev = results_of(scores), {}
+    for name, row in {"s0": 0, "s1": 2, "s2": 1}.items():  # s1 is the best on dev
+        on_dev[name] = {"other": made(scores["two"][row], name, prefix="dev")}
+    chosen = compare_benchmark(results, baseline="s0", choose={"tuned": ["s1", "s2"]}, dev=on_dev)
+    fixed = compare_benchmark({"s0": results["s0"], "tuned": results["s1"]}, baseline="s0")
+    assert chosen.differences == fixed.differences
+    assert chosen.by_dataset == fixed.by_dataset
+    [row] = chosen.chosen.values()
+    assert (row.system, row.of, row.datasets) == ("s1", 2, ("other",))
+    sentence = "tuned: the best of 2 on other, s1."
+    assert sentence in str(chosen)
+    assert sentence in chosen.to_latex()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"choose": {"x": ["s1", "s2"]}}, SettingError, "choose= and dev= belong together"),
+        ({"dev": {}}, SettingError, "choose= and dev= belong together"),
+        ({"choose": {"x": ["s1", "z"]}, "dev": "same"}, SettingError, "is chosen from 'z'"),
+        ({"choose": {"s0": ["s1", "s2"]}, "dev": "same"}, SettingError, "name of another system"),
+        ({"choose": {"x": ["s1", "s2"]}, "dev": "same"}, InputError, "choose a row and are comp"),
+    ],
+)
+def test_a_row_is_chosen_on_other_queries_only(settings, error, message):
+    results = results_of(random_scores())
+    if settings.get("dev") == "same":
+        settings = settings | {"dev": results}
+    with pytest.raises(error, match=message):
+        compare_benchmark(results, baseline="s0", **settings)

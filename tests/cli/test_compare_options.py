@@ -412,6 +412,22 @@ def test_the_figure_of_a_comparison_is_written_as_pdf(benchmark, tmp_path):
     assert "add --compare" in refusal(run("bench", *benchmark, "-o", files[1], *keep))
 
 
+def test_a_row_of_a_benchmark_is_chosen_on_other_data_sets(benchmark, tmp_path):
+    (tmp_path / "dev").mkdir()
+    [six] = benchmark[0].glob("six*")
+    six.rename(tmp_path / "dev" / six.name)
+    shutil.copytree(benchmark[1] / "plain", benchmark[1] / "plain-2")
+    line = ["bench", *benchmark, "--baseline", "plain-2", "--keep", tmp_path / "out"]
+    assert "belong together" in refusal(run(*line, "--choose", "best=*"))
+    assert "belong together" in refusal(run(*line, "--dev", tmp_path / "dev"))
+    both = [*line, "--dev", tmp_path / "dev"]
+    assert "NAME=PATTERN was expected" in refusal(run(*both, "--choose", "best=x*"))
+    done = run(*both, "--choose", "best=[gp]*[dn]")
+    assert done.exit_code == 0, done.output
+    assert "best: the best of 2 on six, good." in done.output
+    assert done.output.startswith("nDCG@10, 5 data sets: best is better than plain-2")
+
+
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):
     on = ["--on", "intersection"]
     assert "add --compare" in refusal(run("bench", *benchmark, *on, "--keep", tmp_path / "out"))

@@ -3,12 +3,12 @@
 Inside: ``runner`` (``Benchmark``); ``systems`` (data sets and retrieval systems in one form, and
 what MTEB calls the data sets); ``cache`` (runs and results on disk); ``result``
 (``BenchmarkResult``); ``compare_benchmark``; ``dataset_scores`` (scores, p-values and differences
-by data set); ``comparison_result`` (``AcrossDatasets``); ``choose`` (the best of several
-candidates, and its test).
+by data set); ``chosen_rows`` (the best of several systems as a row); ``comparison_result``
+(``AcrossDatasets``); ``choose`` (the best of several candidates, and its test).
 
 Public: ``Benchmark``, ``BenchmarkResult``; ``compare_benchmark``, ``AcrossDatasets`` and its
-records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores`` and
-``DatasetDifference``; ``choose`` and ``ChoiceResult``.
+records ``AcrossSettings``, ``SystemAverage``, ``AverageDifference``, ``DatasetScores``,
+``DatasetDifference`` and ``ChosenRow``; ``choose`` and ``ChoiceResult``.
 """
 
 from beir_eval.benchmark.choose import ChoiceResult, choose
@@ -17,6 +17,7 @@ from beir_eval.benchmark.comparison_result import (
     AcrossDatasets,
     AcrossSettings,
     AverageDifference,
+    ChosenRow,
     DatasetDifference,
     DatasetScores,
     SystemAverage,
@@ -31,6 +32,7 @@ __all__ = [
     "Benchmark",
     "BenchmarkResult",
     "ChoiceResult",
+    "ChosenRow",
     "DatasetDifference",
     "DatasetScores",
     "SystemAverage",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from beir_eval.benchmark.chosen_rows import with_chosen_rows
 from beir_eval.benchmark.comparison_result import (
     AcrossDatasets,
     AcrossSettings,
@@ -67,6 +68,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     on: str = "error",
     draws: int | None = None,
     rng: int = 0,
+    choose: Mapping[str, Sequence[str]] | None = None,
+    dev: BenchmarkResult | Mapping[str, Mapping[str, SystemResults]] | None = None,
 ) -> AcrossDatasets:
     """Return a comparison of systems by their average over data sets.
 
@@ -106,6 +109,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             1,000 queries or 500 pairs. If a pair has no more than this, up to their opposites, all
             are used.
         rng: the seed of the random numbers, a whole number, 0 or more.
+        choose: {name of a row: systems}: of these only the one with the best average over ``dev``
+            is a row. Beside fixed rows a chosen one needs other queries.
+        dev: results of these systems on other queries, in the form of ``results``.
 
     Returns:
         The averages with intervals and ranks, and the differences with p-values and verdicts.
@@ -139,7 +145,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    all_results = results_by_system(results)
+    measure_name = _measure_name(measure, results_by_system(results))
+    all_results, chosen = with_chosen_rows(results_by_system(results), choose, dev, measure_name)
     check_baseline(baseline, tuple(all_results))
     gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
     results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}
@@ -154,7 +161,6 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     names, left_out = shared_datasets(results_of, on)
-    measure_name = _measure_name(measure, results_of)
     strata = [stratum_of(name, results_of, measure_name, on) for name in names]
     scale = shared_scale(measure_name, strata)
     bootstrap = stratified_bootstrap(
@@ -214,6 +220,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             if any(system in stratum.computed_elsewhere for stratum in strata)
         ),
         coverage=coverage,
+        chosen=chosen,
         on_common_queries=_on_common_queries(strata, scale, systems, pairs, settings),
     )
 

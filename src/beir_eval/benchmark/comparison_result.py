@@ -101,6 +101,22 @@ class DatasetScores(BaseModel):
         return sum(self.parts.values())
 
 
+class ChosenRow(BaseModel):
+    """The system that a row is: the best of several on other queries.
+
+    Attributes:
+        system: its name among them.
+        of: how many they are.
+        datasets: the data sets that chose, by the unweighted average.
+    """
+
+    model_config = FROZEN
+
+    system: str
+    of: int
+    datasets: tuple[str, ...]
+
+
 class SystemAverage(BaseModel):
     """The average of one system over all data sets.
 
@@ -242,6 +258,7 @@ class AcrossDatasets(Shown, Saved):
             the qrels, by system and data set, with the warnings; empty for none.
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
+        chosen: {name of a row: the system that was chosen for it on other queries}.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -256,6 +273,7 @@ class AcrossDatasets(Shown, Saved):
     settings: AcrossSettings
     left_out: dict[str, tuple[str, ...]]
     gaps: dict[str, tuple[str, ...]]
+    chosen: dict[str, ChosenRow]
     queries_left_out: dict[str, int]
     custom_scale: Annotated[ScoreScale, require_all_fields(ScoreScale)] | None = None
     computed_elsewhere: tuple[str, ...] = ()
@@ -342,6 +360,7 @@ class AcrossDatasets(Shown, Saved):
             f"{name} is not part of these averages: no result of {', '.join(systems)}."
             for name, systems in self.left_out.items()
         ]
+        left_out += [f"{sentence}." for sentence in self._chosen_sentences()]
         left_out += [
             f"{system} has no result on {', '.join(names)}, so no average."
             for system, names in self.gaps.items()
@@ -358,6 +377,11 @@ class AcrossDatasets(Shown, Saved):
                 Document(heading="Method", notes=list(self._notes())),
             ],
         )
+
+    def _chosen_sentences(self) -> Iterator[str]:
+        """Yield what each chosen row is."""
+        for name, row in self.chosen.items():
+            yield f"{name}: the best of {row.of} on {', '.join(row.datasets)}, {row.system}"
 
     def notes(self) -> list[str]:
         """Return the warnings, what the verdicts hold for, then methods and what was left out."""
@@ -549,6 +573,7 @@ class AcrossDatasets(Shown, Saved):
         caption = (
             f"{self.measure} on {sizes}; best in bold. {self._meaning_of_marks} ({tests}; level "
             f"{settings.alpha:g}).{scores.remark()}"
+            f"{''.join(f' {sentence}.' for sentence in self._chosen_sentences())}"
         )
         table = latex_table(self._means_table(scores), caption=caption, label="tab:data-sets")
         return warnings_latex(self.warnings()) + table

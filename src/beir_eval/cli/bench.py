@@ -6,6 +6,7 @@ What only this command needs is imported when it runs, so that the other command
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -97,6 +98,11 @@ class AcrossOptions:
         rich_help_panel=COMMON,
         metavar="NAME",
     )
+    choose: list[str] | None = option(
+        "Of the systems with these names only the best on --dev is a row; repeatable.",
+        metavar="NAME=PATTERN",
+    )
+    dev: Path | None = option("The data sets of --choose, with other queries.", metavar="FOLDER")
     on: str = setting(ComparisonSettings, "on")
     detail: bool = option(
         "Print all evidence: averages, differences, method.", "--detail", default=False
@@ -143,8 +149,8 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparing = asdict(across)
         is_compared, detail = comparing.pop("compare"), comparing.pop("detail")
         is_compared |= across.baseline is not None
-        if "on" in stated_options(context) and not is_compared:
-            raise InputError("--on is for the comparison; add --compare")
+        if stated_options(context) & {"on", "choose", "dev"} and not is_compared:
+            raise InputError("--on, --choose and --dev are for the comparison; add --compare")
         outputs = OUTPUTS.files(output, latex)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
         if outputs["pdf"] and not is_compared:
@@ -166,6 +172,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             progress=True,
         )
         result = benchmark.run()
+        comparing |= _chosen_rows(across, systems, keep / "dev", table_measures[:1])
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
         shown = {"baseline": tables.bm25, "by_system": tables.by_system}
         means = result.document(table_measures, **shown)
@@ -213,6 +220,36 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     _damaged_runs(benchmark, result).end(in_output=False)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _chosen_rows(
+    across: AcrossOptions, systems: Mapping[str, Path], keep: Path, measures: Sequence[Measure]
+) -> dict[str, Any]:
+    """Return the arguments ``choose`` and ``dev`` of ``compare_benchmark``.
+
+    Raises:
+        InputError: one of both options is missing, a value has another form, or its pattern names
+            fewer than two systems.
+    """
+    from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
+
+    if across.dev is None and not across.choose:
+        return {"choose": None, "dev": None}
+    if across.dev is None or not across.choose:
+        raise InputError("--choose and --dev belong together: a row is chosen on other queries")
+    rows: dict[str, list[str]] = {}
+    for request in across.choose:
+        name, equals, pattern = request.partition("=")
+        rows[name] = [system for system in systems if fnmatchcase(system, pattern)]
+        if not (name and equals) or len(rows[name]) < 2:  # noqa: PLR2004 - a choice
+            msg = (
+                f"--choose {request}: NAME=PATTERN was expected, with a pattern of two systems or "
+                f"more, such as 'rrf=rrf-*'; there are {first_few(systems)}"
+            )
+            raise InputError(msg)
+    candidates = {system: systems[system] for names in rows.values() for system in names}
+    judged = _find_datasets(across.dev)
+    return {"choose": rows, "dev": Benchmark(judged, candidates, measures, folder=keep).run()}
 
 
 def _damaged_runs(benchmark: Benchmark, result: BenchmarkResult) -> DamagedRuns:

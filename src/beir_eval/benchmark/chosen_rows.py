@@ -1,0 +1,92 @@
+"""Rows of a comparison that are the best of several systems on other queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from beir_eval.benchmark.comparison_result import ChosenRow
+from beir_eval.benchmark.dataset_scores import (
+    mean_scores,
+    results_by_system,
+    shared_datasets,
+    stratum_of,
+)
+from beir_eval.errors import InputError, SettingError, first_few, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from beir_eval.comparison.alignment import SystemResults
+
+
+def with_chosen_rows(
+    results: Mapping[str, Mapping[str, SystemResults]],
+    choose: Mapping[str, Sequence[str]] | None,
+    dev: Any,
+    measure: str,
+) -> tuple[dict[str, Mapping[str, SystemResults]], dict[str, ChosenRow]]:
+    """Return the results in which of several systems only the best on other queries is a row.
+
+    Args:
+        results: {system: {data set: result}}.
+        choose: {name of the row: the systems}.
+        dev: results of these systems on other queries, in the form of ``results``.
+        measure: the canonical name of the measure that chooses, by the unweighted average.
+
+    Raises:
+        SettingError: there is ``choose`` without ``dev`` or the other way round, a system is not
+            among the results or in two rows, or a row has the name of another system.
+        InputError: a data set of ``dev`` has queries that are compared.
+        ResultError, QueryMismatchError: as ``compare_benchmark``, for ``dev``.
+    """
+    rows = dict(results)
+    if (choose is None) != (dev is None):
+        raise SettingError("choose= and dev= belong together: a row is chosen on other queries")
+    if choose is None:
+        return rows, {}
+    on_dev, chosen = results_by_system(dev), {}
+    for name, systems in choose.items():
+        if unknown := [system for system in systems if system not in rows or system not in on_dev]:
+            msg = f"{name} is chosen from {first_few(unknown)}, of which results or dev have none"
+            raise SettingError(msg)
+        if name in rows and name not in systems:
+            msg = f"the row {shown(name)} has the name of another system"
+            raise SettingError(msg)
+        candidates = {system: on_dev[system] for system in systems}
+        datasets, _ = shared_datasets(candidates, "error")
+        _check_other_queries(results, candidates, datasets)
+        strata = [stratum_of(dataset, candidates, measure, "error") for dataset in datasets]
+        of_units = mean_scores(strata, tuple(candidates))
+        gains = {
+            system: strata[0].scale.gains(sum(unit.means[system] for unit in of_units))
+            for system in candidates
+        }
+        best = max(gains, key=gains.__getitem__)
+        chosen[name] = ChosenRow(system=best, of=len(candidates), datasets=tuple(datasets))
+        rows = {
+            name if system == best else system: of_system
+            for system, of_system in rows.items()
+            if system == best or system not in candidates
+        }
+    return rows, chosen
+
+
+def _check_other_queries(
+    results: Mapping[str, Mapping[str, SystemResults]],
+    dev: Mapping[str, Mapping[str, SystemResults]],
+    datasets: Sequence[str],
+) -> None:
+    """Raise InputError if a data set of dev has queries of the data set of this name."""
+    for dataset in datasets:
+        queries = [
+            {
+                query_id
+                for by_dataset in side.values()
+                if dataset in by_dataset
+                for query_id in getattr(by_dataset[dataset], "query_ids", ())
+            }
+            for side in (results, dev)
+        ]
+        if both := sorted(queries[0] & queries[1]):
+            msg = f"{dataset}: {first_few(both)} choose a row and are compared; leave them out"
+            raise InputError(msg)
