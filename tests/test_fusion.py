@@ -103,6 +103,7 @@ def test_a_fused_run_is_a_run_and_a_grid_has_27_with_their_weights():
         ("runs.trec", {}, InputError, "a list of runs or"),
         ([FIRST, {"q": {"a": math.nan}}], {}, RunError, "^run 2: "),
         ({"x": FIRST, "y": 3}, {}, RunError, "^y: "),
+        ([{"q": {"a": 1e308}}] * 2, {"method": "sum"}, RunError, "run 1: .* too large to be fused"),
         ([FIRST, SECOND], {"method": "mnz"}, SettingError, "choose one of 'rrf'"),
         ([FIRST, SECOND], {"normalise": "sum"}, SettingError, "choose one of 'min-max'"),
         ([FIRST, SECOND], {"normalise": "dbsf"}, SettingError, "rrf uses ranks alone"),
@@ -146,6 +147,11 @@ def test_a_document_listed_twice_is_an_error_that_names_the_run():
 def test_what_misleads_is_warned_of(runs, settings, words):
     with pytest.warns(BeirEvalWarning, match=words):
         fuse(runs, **settings)
+
+
+def test_queries_without_a_document_fuse_to_nothing():
+    assert fused([{"q": {}}, {}], "sum") == {}
+    assert fused([FIRST, {"q": {}}]) == fused([FIRST, {}])
 
 
 def test_nothing_is_said_of_runs_that_fit():

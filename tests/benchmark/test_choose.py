@@ -80,6 +80,8 @@ def test_dev_chooses_and_the_others_are_an_ordinary_comparison():
     assert str(choice).splitlines()[1].startswith("Chosen on 40 other queries: c1, the best of 3 (")
     with pytest.raises(InputError, match="60 queries choose and are compared: "):
         choose(RESULTS, "base", MEASURE, dev=RESULTS)
+    with pytest.raises(InputError, match="60 queries choose and are compared: "):
+        choose(RESULTS, "base", MEASURE, dev={name: {"x": one} for name, one in RESULTS.items()})
     with pytest.raises(ResultError, match="the results lack systems of dev: 'c2'"):
         choose({name: RESULTS[name] for name in ("base", "c0", "c1")}, "base", MEASURE, dev=dev)
 
@@ -175,7 +177,11 @@ def test_a_choice_is_saved_and_loaded(tmp_path):
         (results_of(made_scores(29)), "base", {}, InputError, "29 queries are too few"),
         (RESULTS, "base", {"draws": 30}, SettingError, "use draws=40 or more"),
         (RESULTS, "base", {"rng": -1}, SettingError, "rng must be a seed"),
-        (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "'c0' has repeats"),
+        (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "not repeats .* for 'c0'"),
+        ({"q1": {"a": 1}, "q2": {"a": 1}}, "q1", {}, ResultError, "as for 'q1, a', 'q2, a'"),
+        ({}, "base", {}, ResultError, "two systems or more"),
+        (RESULTS, None, {}, InputError, "needs a baseline"),
+        (RESULTS, RESULTS["base"], {}, SettingError, "must be the name of a system"),
         (
             RESULTS | {"c0": made(SCORES["c0"][:50], "c0")},
             "base",

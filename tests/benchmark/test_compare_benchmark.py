@@ -516,6 +516,7 @@ def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
     ("settings", "error", "message"),
     [
         ({"choose": {"x": ["s1", "s2"]}}, SettingError, "choose= and dev= belong together"),
+        ({"choose": {"x": "s1"}, "dev": "same"}, SettingError, "choose must be {name of a row"),
         ({"dev": {}}, SettingError, "choose= and dev= belong together"),
         ({"choose": {"x": ["s1", "z"]}, "dev": "same"}, SettingError, "is chosen from 'z'"),
         ({"choose": {"s0": ["s1", "s2"]}, "dev": "same"}, SettingError, "name of another system"),

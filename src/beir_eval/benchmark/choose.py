@@ -24,10 +24,12 @@ from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
 from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, signed_text
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
 from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
+from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import name_among
 from beir_eval.significance.chosen_again import PARTITIONS, PARTS, chosen_again
 from beir_eval.significance.stratified import balanced
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.core.arrays import Floats, Ints
-    from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
     from beir_eval.significance.sign_vectors import Keys
 
@@ -232,7 +233,9 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
             few for any p to decide.
     """
     check_seed(rng)
-    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline)
+    is_one = isinstance(baseline, str | EvaluationResult) or not is_iterable(baseline)
+    baselines: tuple[Any, ...] = (baseline,) if is_one else tuple(baseline)
+    baselines = tuple(name for name in baselines if name is not None)
     choosing = _Table.from_results(
         results if dev is None else dev, measure, clusters if dev is None else None
     )
@@ -334,7 +337,12 @@ def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
 ) -> ChoiceResult:
     """Return the choice on other queries, with the comparison of the candidate on ``results``."""
     table = _Table.from_results(results, dev.measure, clusters)
-    if shared := sorted(dev.labels & table.labels):
+    are_named = bool(dev.datasets and table.datasets)
+    names = [
+        {f"{name}/{query}" if are_named else query for name, query in side.labels}
+        for side in (dev, table)
+    ]
+    if shared := sorted(names[0] & names[1]):
         msg = (
             f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
             f"{first_few(shared)}; leave them out of one of both"
@@ -378,7 +386,7 @@ class _Table(NamedTuple):
         keys: the key of each unit, u8[N].
         strata: the data set of each unit, i8[N]; None if there is one.
         query_ids: the query of each unit; empty for clusters and several data sets. [N]
-        labels: the queries, with their data set if there are several.
+        labels: (data set, query) of each; the data set is "" if there is one.
         num_queries: how many they are.
         by_system: {system: its result, or {data set: result}}.
         datasets: {data set: the mean of each system, f8[S]}, if there are several.
@@ -392,7 +400,7 @@ class _Table(NamedTuple):
     keys: Keys
     strata: Ints | None
     query_ids: Sequence[str]
-    labels: set[str]
+    labels: set[tuple[str, str]]
     num_queries: int
     by_system: Mapping[str, Any]
     datasets: Mapping[str, Floats]
@@ -404,14 +412,21 @@ class _Table(NamedTuple):
     ) -> _Table:
         """Return the table of what ``choose`` takes."""
         systems = getattr(results, "results", results)
-        if isinstance(systems, Mapping) and all(
-            isinstance(of_system, Mapping) for of_system in systems.values()
+        if (
+            isinstance(systems, Mapping)
+            and systems
+            and all(isinstance(of_system, Mapping) for of_system in systems.values())
         ):
             if clusters is not None:
                 raise SettingError("clusters are for one data set")
             return cls._from_datasets(dict(systems), measure)
         aligned = align_scores(systems, measure, "error", checked_clusters(clusters))
-        _refuse_repeats(aligned.results)
+        _refuse_others(
+            {
+                name: repeats[0] if len(repeats) == 1 else repeats
+                for name, repeats in aligned.results.items()
+            }
+        )
         whole = aligned.by_measure[0]
         scores = whole.where_defined()
         units = scores.units
@@ -428,7 +443,7 @@ class _Table(NamedTuple):
             keys=units.keys,
             strata=None,
             query_ids=query_ids if units.weights is None else (),
-            labels={*query_ids},
+            labels={("", query_id) for query_id in query_ids},
             num_queries=len(query_ids),
             by_system={name: repeats[0] for name, repeats in aligned.results.items()},
             datasets={},
@@ -438,9 +453,9 @@ class _Table(NamedTuple):
     @classmethod
     def _from_datasets(cls, systems: dict[str, Mapping[str, Any]], measure: MeasureLike) -> _Table:
         names, _ = shared_datasets(systems, "error")
-        _refuse_repeats(
+        _refuse_others(
             {
-                f"{system}, {name}": result if isinstance(result, list | tuple) else [result]
+                f"{system}, {name}": result
                 for system, by_dataset in systems.items()
                 for name, result in by_dataset.items()
             }
@@ -458,7 +473,7 @@ class _Table(NamedTuple):
             strata=np.repeat(np.arange(len(strata)), [array.shape[1] for array in scores]),
             query_ids=(),
             labels={
-                f"{name}/{query_id}"
+                (name, query_id)
                 for by_dataset in systems.values()
                 for name, result in by_dataset.items()
                 for query_id in result.query_ids
@@ -495,8 +510,13 @@ class _Table(NamedTuple):
         return compare(results, measure, baseline=pair[1], clusters=clusters, alpha=alpha, rng=rng)
 
 
-def _refuse_repeats(results: Mapping[str, Sequence[EvaluationResult]]) -> None:
-    """Raise ResultError if a system has several results."""
-    if several := [name for name, repeats in results.items() if len(repeats) > 1]:
-        msg = f"one result of each candidate was expected, and {first_few(several)} has repeats"
+def _refuse_others(results: Mapping[str, Any]) -> None:
+    """Raise ResultError if a value is no result, but a list of repeats or something else."""
+    if others := [
+        name for name, result in results.items() if not isinstance(result, EvaluationResult)
+    ]:
+        msg = (
+            f"one EvaluationResult of each candidate was expected, not repeats or runs, as for "
+            f"{first_few(others)}"
+        )
         raise ResultError(msg)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.comparison_result import ChosenRow
@@ -14,14 +15,14 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from beir_eval.comparison.alignment import SystemResults
 
 
 def with_chosen_rows(
     results: Mapping[str, Mapping[str, SystemResults]],
-    choose: Mapping[str, Sequence[str]] | None,
+    choose: Any,
     dev: Any,
     measure: str,
 ) -> tuple[dict[str, Mapping[str, SystemResults]], dict[str, ChosenRow]]:
@@ -44,6 +45,9 @@ def with_chosen_rows(
         raise SettingError("choose= and dev= belong together: a row is chosen on other queries")
     if choose is None:
         return rows, {}
+    if not isinstance(choose, Mapping) or any(isinstance(names, str) for names in choose.values()):
+        msg = f"choose must be {{name of a row: [systems]}}, not {shown(choose)}"
+        raise SettingError(msg)
     on_dev, chosen = results_by_system(dev), {}
     for name, systems in choose.items():
         if unknown := [system for system in systems if system not in rows or system not in on_dev]:
