@@ -81,7 +81,9 @@ def test_dev_chooses_and_the_others_are_an_ordinary_comparison():
     with pytest.raises(InputError, match="60 queries choose and are compared: "):
         choose(RESULTS, "base", MEASURE, dev=RESULTS)
     with pytest.raises(InputError, match="60 queries choose and are compared: "):
-        choose(RESULTS, "base", MEASURE, dev={name: {"x": one} for name, one in RESULTS.items()})
+        choose(
+            RESULTS, "base", MEASURE, dev={name: {"x": result} for name, result in RESULTS.items()}
+        )
     with pytest.raises(ResultError, match="the results lack systems of dev: 'c2'"):
         choose({name: RESULTS[name] for name in ("base", "c0", "c1")}, "base", MEASURE, dev=dev)
 
