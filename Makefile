@@ -32,7 +32,7 @@ INSTALL := $(PYTHON) scripts/install.py
 NOT_LOWEST := tests/integrations/test_beir.py tests/integrations/haystack/test_vector_database.py \
 	tests/against/test_statsmodels.py tests/report/test_in_a_browser.py tests/against/definitions \
 	tests/against/drop_in/test_beir.py tests/against/test_spanchor.py \
-	tests/against/test_near_ties.py
+	tests/against/test_near_ties.py tests/against/test_fusion.py
 # What the version of Python, numpy or another package can change.
 VERSIONS := recorded_values or not (peers or integration or slow or realdata or simulation or costs)
 # A process for each processor, with one thread each; the tests of one file share what they set up.
