@@ -516,6 +516,7 @@ def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
     ("settings", "error", "message"),
     [
         ({"choose": {"x": ["s1", "s2"]}}, SettingError, "choose= and dev= belong together"),
+        ({"choose": {"s1": ["s1", "s2"], "x": ["s1", "s0"]}, "dev": "other"}, SettingError, "'s1'"),
         ({"choose": {"x": "s1"}, "dev": "same"}, SettingError, "choose must be {name of a row"),
         ({"dev": {}}, SettingError, "choose= and dev= belong together"),
         ({"choose": {"x": ["s1", "z"]}, "dev": "same"}, SettingError, "is chosen from 'z'"),
@@ -525,7 +526,9 @@ def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
 )
 def test_a_row_is_chosen_on_other_queries_only(settings, error, message):
     results = results_of(random_scores())
-    if settings.get("dev") == "same":
-        settings = settings | {"dev": results}
+    others = {name: {"other": made([0.5] * 9, name, prefix="dev")} for name in results}
+    by_name = {"same": results, "other": others}
+    if settings.get("dev") in ("same", "other"):
+        settings = settings | {"dev": by_name[settings["dev"]]}
     with pytest.raises(error, match=message):
         compare_benchmark(results, baseline="s0", **settings)

@@ -49,9 +49,11 @@ def with_chosen_rows(
         msg = f"choose must be {{name of a row: [systems]}}, not {shown(choose)}"
         raise SettingError(msg)
     on_dev, chosen = results_by_system(dev), {}
-    for name, systems in choose.items():
-        if unknown := [system for system in systems if system not in rows or system not in on_dev]:
-            msg = f"{name} is chosen from {first_few(unknown)}, of which results or dev have none"
+    for at, (name, systems) in enumerate(choose.items()):
+        # Not among the rows: an earlier one may have taken the name of a system.
+        left = results.keys() - {system for names in list(choose.values())[:at] for system in names}
+        if unknown := [system for system in systems if system not in left or system not in on_dev]:
+            msg = f"{name} is chosen from {first_few(unknown)}: not in the results, in dev, or free"
             raise SettingError(msg)
         if name in rows and name not in systems:
             msg = f"the row {shown(name)} has the name of another system"
