@@ -139,18 +139,39 @@ def test_related_queries_are_in_one_part_with_one_sign():
         choose(several()[0], "base", MEASURE, clusters=labels)
 
 
-def test_where_lower_is_better_the_lowest_is_chosen():
-    results = {
+def seconds_of(scores, prefix, *, higher_is_better=False):
+    return {
         name: EvaluationResult.from_scores(
             name,
-            {"seconds": {f"q{number}": 2 - score for number, score in enumerate(row)}},
-            higher_is_better=False,
+            {"seconds": {f"{prefix}{number}": 2 - score for number, score in enumerate(row)}},
+            higher_is_better=higher_is_better,
         )
-        for name, row in SCORES.items()
+        for name, row in scores.items()
     }
-    choice = choose(results, "base", "seconds")
-    assert (choice.candidate, choice.verdict) == ("c2", "better")
-    assert choice.in_sample > 0
+
+
+def test_where_lower_is_better_the_lowest_is_chosen_and_every_gain_is_positive():
+    results, dev = seconds_of(SCORES, "q"), seconds_of(made_scores(40, seed=1), "dev")
+    alone = choose(results, "base", "seconds")
+    on_dev = choose(results, "base", "seconds", dev=dev)
+    for choice in (alone, on_dev):
+        assert (choice.candidate, choice.verdict) == ("c2", "better")
+        assert choice.in_sample > 0
+        assert 0 < choice.low < choice.held_out < choice.high
+    assert on_dev.held_out == pytest.approx(alone.in_sample)
+    with pytest.raises(ResultError, match="higher is better in one of dev and results"):
+        choose(results, "base", "seconds", dev=seconds_of(SCORES, "dev", higher_is_better=True))
+
+
+def test_of_baselines_with_the_same_p_the_strongest_is_named_whatever_their_order():
+    scores = made_scores(gains=(0.4, 0.4, 0.4))
+    scores["strong"] = scores["base"] + 0.05
+    dev = results_of(made_scores(40, (0.4, 0.4, 0.4), seed=1), prefix="dev")
+    dev["strong"] = dev["base"]
+    for baselines in (["base", "strong"], ["strong", "base"]):
+        for others in (None, dev):
+            choice = choose(results_of(scores), baselines, MEASURE, dev=others)
+            assert (choice.against, choice.verdict) == ("strong", "better")
 
 
 def test_names_that_differ_in_a_seed_are_warned_of():

@@ -270,7 +270,7 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         for name in baselines
     }
     warn_of_content(choosing.coverage)
-    against = max(baselines, key=lambda name: tests[name].p)
+    against = max(baselines, key=lambda name: (tests[name].p, -tests[name].held_out))
     test, names = tests[against], [*candidates, against]
     chosen = names[test.best]
     return ChoiceResult(
@@ -337,6 +337,9 @@ def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
 ) -> ChoiceResult:
     """Return the choice on other queries, with the comparison of the candidate on ``results``."""
     table = _Table.from_results(results, dev.measure, clusters)
+    if dev.sign != table.sign:
+        msg = f"{dev.measure}: higher is better in one of dev and results, and lower in the other"
+        raise ResultError(msg)
     are_named = bool(dev.datasets and table.datasets)
     names = [
         {f"{name}/{query}" if are_named else query for name, query in side.labels}
@@ -358,15 +361,23 @@ def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
         for name in baselines
     }
     pairs = {name: comparison.differences[0] for name, comparison in comparisons.items()}
-    against = max(baselines, key=lambda name: (pairs[name].verdict != "better", pairs[name].p))
+    against = max(
+        baselines,
+        key=lambda name: (
+            pairs[name].verdict != "better",
+            pairs[name].p,
+            -table.sign * pairs[name].difference,
+        ),
+    )
     pair = pairs[against]
+    low, high = sorted((table.sign * pair.low, table.sign * pair.high))
     fields = _of_candidate(table, candidates, chosen, baselines, against)
     return ChoiceResult(
         **fields | {"num_chose": dev.num_queries},
         in_sample=float(dev.gains([chosen], against).mean()),
-        held_out=pair.difference,
-        low=pair.low,
-        high=pair.high,
+        held_out=table.sign * pair.difference,
+        low=low,
+        high=high,
         p=pair.p,
         alpha=alpha,
         verdict=pair.verdict,
