@@ -512,6 +512,16 @@ def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
     assert sentence in chosen.to_latex()
 
 
+def test_queries_of_repeats_are_seen_too():
+    results = results_of(random_scores())
+    repeats = {
+        system: {name: [result, result] for name, result in by_dataset.items()}
+        for system, by_dataset in results.items()
+    }
+    with pytest.raises(InputError, match="choose a row and are compared"):
+        compare_benchmark(repeats, baseline="s0", choose={"x": ["s1", "s2"]}, dev=results)
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [

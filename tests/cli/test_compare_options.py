@@ -410,6 +410,11 @@ def test_the_figure_of_a_comparison_is_written_as_pdf(benchmark, tmp_path):
     assert run("bench", *benchmark, "--baseline", "plain", "-o", files[1], *keep).exit_code == 0
     assert all(path.read_bytes().startswith(b"%PDF-") for path in files)
     assert "add --compare" in refusal(run("bench", *benchmark, "-o", files[1], *keep))
+    latex = tmp_path / "t.tex"
+    measures = ["-m", "nDCG@10", "-m", "P@1", "--baseline", "plain"]
+    assert run("bench", *benchmark, *measures, "-o", latex, *keep).exit_code == 0
+    captions = [line for line in latex.read_text().splitlines() if line.startswith(r"\caption{")]
+    assert ["nDCG@10 on " in captions[0], "Precision@1" in captions[1]] == [True, True]
 
 
 def test_a_row_of_a_benchmark_is_chosen_on_other_data_sets(benchmark, tmp_path):
@@ -422,6 +427,9 @@ def test_a_row_of_a_benchmark_is_chosen_on_other_data_sets(benchmark, tmp_path):
     assert "belong together" in refusal(run(*line, "--dev", tmp_path / "dev"))
     both = [*line, "--dev", tmp_path / "dev"]
     assert "NAME=PATTERN was expected" in refusal(run(*both, "--choose", "best=x*"))
+    assert "no chosen rows" in refusal(
+        run(*both, "--choose", "best=[gp]*[dn]", "-o", tmp_path / "r.html")
+    )
     done = run(*both, "--choose", "best=[gp]*[dn]")
     assert done.exit_code == 0, done.output
     assert "best: the best of 2 on six, good." in done.output

@@ -11,7 +11,12 @@ import numpy as np
 
 from beir_eval.benchmark.compare_benchmark import compare_benchmark
 from beir_eval.benchmark.comparison_result import AcrossDatasets
-from beir_eval.benchmark.dataset_scores import shared_datasets, shared_scale, stratum_of
+from beir_eval.benchmark.dataset_scores import (
+    queries_of,
+    shared_datasets,
+    shared_scale,
+    stratum_of,
+)
 from beir_eval.comparison.alignment import align_scores, check_baseline
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
 #: Of fewer queries, parts of a fifth choose hardly better than at random.
 _FEWEST_QUERIES, _FEWEST_CANDIDATES = 30, 2
 #: The end or middle of a name that says which repeat of a system it is.
-_SEED = re.compile(r"(?i)[-_. ]?(?:seed|repeat|run|trial)[-_=]?\d+")
+_SEED = re.compile(r"(?i)[-_. ]?(?:seed|repeat|trial)[-_=]?\d+")
 
 
 class ChoiceResult(Shown, Saved):
@@ -57,8 +62,8 @@ class ChoiceResult(Shown, Saved):
     Attributes:
         measure: the canonical name of the measure.
         candidates: what was chosen from.
-        candidate: the one with the highest mean over the queries that chose; the baseline if none
-            has a higher one.
+        candidate: the best of them over the queries that chose; without ``dev`` the baseline if
+            that is better than all of them.
         baselines: the systems that must all be beaten.
         against: the one of them with the highest p, which the numbers below are about.
         in_sample: the gain of the candidate over it on the queries that chose.
@@ -483,12 +488,7 @@ class _Table(NamedTuple):
             keys=np.concatenate([stratum.keys for stratum in strata]),
             strata=np.repeat(np.arange(len(strata)), [array.shape[1] for array in scores]),
             query_ids=(),
-            labels={
-                (name, query_id)
-                for by_dataset in systems.values()
-                for name, result in by_dataset.items()
-                for query_id in result.query_ids
-            },
+            labels=queries_of(systems),
             num_queries=sum(array.shape[1] for array in scores),
             by_system=systems,
             datasets={stratum.name: row_means(stratum.scores) for stratum in strata},

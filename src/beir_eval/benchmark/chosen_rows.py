@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.benchmark.comparison_result import ChosenRow
 from beir_eval.benchmark.dataset_scores import (
     mean_scores,
+    queries_of,
     results_by_system,
     shared_datasets,
     stratum_of,
@@ -15,8 +16,6 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.errors import InputError, SettingError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from beir_eval.comparison.alignment import SystemResults
 
 
@@ -60,7 +59,10 @@ def with_chosen_rows(
             raise SettingError(msg)
         candidates = {system: on_dev[system] for system in systems}
         datasets, _ = shared_datasets(candidates, "error")
-        _check_other_queries(results, candidates, datasets)
+        if both := sorted(queries_of(results) & queries_of(candidates)):
+            names = first_few(query_id for dataset, query_id in both if dataset == both[0][0])
+            msg = f"{both[0][0]}: {names} choose a row and are compared; leave them out"
+            raise InputError(msg)
         strata = [stratum_of(dataset, candidates, measure, "error") for dataset in datasets]
         of_units = mean_scores(strata, tuple(candidates))
         gains = {
@@ -75,24 +77,3 @@ def with_chosen_rows(
             if system == best or system not in candidates
         }
     return rows, chosen
-
-
-def _check_other_queries(
-    results: Mapping[str, Mapping[str, SystemResults]],
-    dev: Mapping[str, Mapping[str, SystemResults]],
-    datasets: Sequence[str],
-) -> None:
-    """Raise InputError if a data set of dev has queries of the data set of this name."""
-    for dataset in datasets:
-        queries = [
-            {
-                query_id
-                for by_dataset in side.values()
-                if dataset in by_dataset
-                for query_id in getattr(by_dataset[dataset], "query_ids", ())
-            }
-            for side in (results, dev)
-        ]
-        if both := sorted(queries[0] & queries[1]):
-            msg = f"{dataset}: {first_few(both)} choose a row and are compared; leave them out"
-            raise InputError(msg)

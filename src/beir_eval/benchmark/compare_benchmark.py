@@ -101,8 +101,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             averages each.
         on: what happens if a system lacks a data set, or a query of a data set:
 
-            - "error": ResultError or QueryMismatchError is raised; but beside a baseline that has
-              all data sets, a system that lacks some has gaps, and no average;
+            - "error": ResultError or QueryMismatchError is raised; but beside a baseline and
+              another system that have all data sets, a system that lacks some has gaps, and no
+              average;
             - "intersection": only what all systems have is compared;
             - "any-judgements": the same, also if results were evaluated on different judgements.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
@@ -145,8 +146,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     >>> pair.difference, pair.p, pair.better, pair.verdict  # p: 2 of 2^8 patterns
     (0.25, 0.0078125, 1, 'better')
     """
-    measure_name = _measure_name(measure, results_by_system(results))
-    all_results, chosen = with_chosen_rows(results_by_system(results), choose, dev, measure_name)
+    given = results_by_system(results)
+    measure_name = _measure_name(measure, given)
+    all_results, chosen = with_chosen_rows(given, choose, dev, measure_name)
     check_baseline(baseline, tuple(all_results))
     gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
     results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}
@@ -204,7 +206,12 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         averages=tuple(_averages(bootstrap, scale, systems, order, groups, alpha)),
         differences=tuple(
             _differences(
-                bootstrap.averages, scale, systems, pairs.listed, (p, corrected), by_dataset
+                bootstrap.averages,
+                scale,
+                systems,
+                pairs.listed,
+                (p, corrected),
+                by_dataset[: len(datasets) * len(pairs.listed)],  # without those with gaps
             )
         ),
         by_dataset=tuple(by_dataset),
@@ -319,12 +326,7 @@ def _differences(  # noqa: PLR0913, PLR0917 - all that the verdicts depend on
     for index, pair in enumerate(pairs):
         difference = float(averages[pair.system] - averages[pair.against])
         verdict: Verdict = "undecided"
-        on_datasets = [
-            on_dataset
-            for on_dataset in by_dataset
-            if (on_dataset.system, on_dataset.against)
-            == (systems[pair.system], systems[pair.against])
-        ]
+        on_datasets = by_dataset[index :: len(pairs)]
         if all(on_dataset.verdict == "identical" for on_dataset in on_datasets):
             verdict = "identical"
         elif corrected.is_significant[index]:

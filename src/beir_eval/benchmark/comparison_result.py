@@ -33,7 +33,15 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.saved import FROZEN, Saved, require_all_fields
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
-from beir_eval.display.tables import Cell, ScoreFormat, Table, latex_table, record_rows, score_text
+from beir_eval.display.tables import (
+    NONE,
+    Cell,
+    ScoreFormat,
+    Table,
+    latex_table,
+    record_rows,
+    score_text,
+)
 from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale, scale_of
@@ -607,7 +615,7 @@ class AcrossDatasets(Shown, Saved):
                 [
                     cell(texts[name], of_systems.get(name, ""), is_best=texts[name] == best)
                     if name in texts
-                    else Cell("\u2013")
+                    else Cell(NONE)
                     for name in rows
                 ]
             )

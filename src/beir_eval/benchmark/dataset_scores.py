@@ -93,40 +93,20 @@ def results_by_system(results: Any) -> dict[str, Mapping[str, SystemResults]]:
     return dict(systems)
 
 
-def shared_datasets(
-    systems: Mapping[str, Mapping[str, SystemResults]], on: str
-) -> tuple[list[str], dict[str, tuple[str, ...]]]:
-    """Return the data sets that all systems have, and {data set: systems that lack it}.
+def lacking_datasets(
+    systems: Mapping[str, Mapping[str, SystemResults]],
+) -> dict[str, tuple[str, ...]]:
+    """Return {system: the data sets that it lacks and another one has}, of systems that lack some.
 
     Args:
         systems: {system: {data set: result}}.
-        on: "error" or "intersection", as in ``compare_benchmark``.
-
-    Raises:
-        ResultError: a system lacks a data set, with on="error"; or no data set is common to all.
     """
     names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
-    systems_without = {
-        name: tuple(system for system, by_dataset in systems.items() if name not in by_dataset)
-        for name in names
+    return {
+        system: missing
+        for system, by_dataset in systems.items()
+        if (missing := tuple(name for name in names if name not in by_dataset))
     }
-    left_out = {name: lacking for name, lacking in systems_without.items() if lacking}
-    shared = [name for name in names if name not in left_out]
-    if left_out and on == "error":
-        gaps = "; ".join(
-            f"{system}: {first_few(missing)}"
-            for system in systems
-            if (missing := [name for name, lacking in left_out.items() if system in lacking])
-        )
-        msg = (
-            f"not every system has every data set. Without a result are {gaps}. Evaluate them, or "
-            "compare with on='intersection'"
-        )
-        raise ResultError(msg)
-    if not shared:
-        msg = f"there is no data set that all of {first_few(systems)} have a result for"
-        raise ResultError(msg)
-    return shared, left_out
 
 
 def gaps_of(
@@ -140,14 +120,53 @@ def gaps_of(
         systems: {system: {data set: result}}.
         baseline: the system that the others are compared with.
     """
-    names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
-    gaps = {
-        system: missing
-        for system, by_dataset in systems.items()
-        if (missing := tuple(name for name in names if name not in by_dataset))
-    }
+    gaps = lacking_datasets(systems)
     is_possible = baseline is not None and baseline not in gaps and len(gaps) < len(systems) - 1
     return gaps if is_possible else {}
+
+
+def shared_datasets(
+    systems: Mapping[str, Mapping[str, SystemResults]], on: str
+) -> tuple[list[str], dict[str, tuple[str, ...]]]:
+    """Return the data sets that all systems have, and {data set: systems that lack it}.
+
+    Args:
+        systems: {system: {data set: result}}.
+        on: "error" or "intersection", as in ``compare_benchmark``.
+
+    Raises:
+        ResultError: a system lacks a data set, with on="error"; or no data set is common to all.
+    """
+    lacking = lacking_datasets(systems)
+    if lacking and on == "error":
+        gaps = "; ".join(f"{system}: {first_few(missing)}" for system, missing in lacking.items())
+        msg = (
+            f"not every system has every data set. Without a result are {gaps}. Evaluate them, or "
+            "compare with on='intersection'"
+        )
+        raise ResultError(msg)
+    names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
+    without = {
+        name: tuple(system for system, missing in lacking.items() if name in missing)
+        for name in names
+    }
+    left_out = {name: lacking_it for name, lacking_it in without.items() if lacking_it}
+    shared = [name for name in names if name not in left_out]
+    if not shared:
+        msg = f"there is no data set that all of {first_few(systems)} have a result for"
+        raise ResultError(msg)
+    return shared, left_out
+
+
+def queries_of(systems: Mapping[str, Mapping[str, SystemResults]]) -> set[tuple[str, str]]:
+    """Return (data set, query) of all results, {system: {data set: result or repeats}}."""
+    return {
+        (name, query_id)
+        for by_dataset in systems.values()
+        for name, results in by_dataset.items()
+        for result in (results if isinstance(results, list | tuple) else [results])
+        for query_id in getattr(result, "query_ids", ())
+    }
 
 
 def stratum_of(
@@ -301,54 +320,67 @@ def dataset_differences(  # noqa: PLR0913, PLR0917 - the scores, and how they ar
         settings: the level of the verdicts, the number of draws and the seed.
         with_gaps: (system, against, the scores of both on the data sets that the system has).
     """
-    tested: list[tuple[str, str, str, float, Floats]] = []
+    tested: list[_Tested] = []
+
+    def add(dataset: str, pairs_of: Sequence[tuple[str, str, float]], rows: Floats) -> None:
+        flips = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
+        draws = None if np.all(flips.exact) else flips.draws
+        for (system, against, difference), p, row in zip(pairs_of, flips.p, rows, strict=True):
+            differs = bool(row.any())
+            tested.append(_Tested(dataset, system, against, difference, differs, float(p), draws))
+
     for (_, parts), dataset in zip(_parts_by_unit(strata), datasets, strict=True):
-        rows = pairs.differences(balanced([part.scores for part in parts]))
-        for pair, row in zip(pairs.listed, rows, strict=True):
-            system, against = systems[pair.system], systems[pair.against]
-            difference = dataset.means[system] - dataset.means[against]
-            tested.append((dataset.name, system, against, difference, row))
-    for system, against, of_system in with_gaps:
-        for unit, parts in _parts_by_unit(of_system):
-            first, second = balanced([part.scores for part in parts])
-            own, other = unit_means(parts)
-            tested.append((unit, system, against, float(own - other), first - second))
-    p = np.empty(len(tested))
-    for dataset_name in dict.fromkeys(name for name, *_ in tested):
-        at = [index for index, (name, *_) in enumerate(tested) if name == dataset_name]
-        for same in _of_one_length(at, tested):
-            rows = np.stack([tested[index][-1] for index in same])
-            of_rows = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
-            if not np.all(of_rows.exact):
-                check_draws_suffice(of_rows.draws, settings.alpha / p.size)
-            p[same] = of_rows.p
-    corrected = holm(p)
+        named = [(systems[pair.system], systems[pair.against]) for pair in pairs.listed]
+        differences = [
+            (system, against, dataset.means[system] - dataset.means[against])
+            for system, against in named
+        ]
+        add(dataset.name, differences, pairs.differences(balanced([part.scores for part in parts])))
+    for system, against, of_both in with_gaps:
+        for unit, parts in _parts_by_unit(of_both):
+            own, other = balanced([part.scores for part in parts])
+            means = unit_means(parts)
+            difference = float(means[0] - means[1])
+            add(unit, [(system, against, difference)], (own - other)[None, :])
+    for draws in {pair.draws for pair in tested if pair.draws is not None}:
+        check_draws_suffice(draws, settings.alpha / len(tested))
+    corrected = holm(np.array([pair.p for pair in tested]))
     gain = strata[0].scale.gains
     return [
         DatasetDifference(
-            dataset=dataset_name,
-            system=system,
-            against=against,
+            dataset=pair.dataset,
+            system=pair.system,
+            against=pair.against,
             # Means that differ only by rounding are equal.
-            difference=difference if abs(difference) > TOLERANCE else 0.0,
-            p=float(p[index]),
-            p_corrected=float(corrected[index]),
-            verdict=direction_of(gain(difference), corrected[index], settings.alpha)
-            if row.any()
+            difference=pair.difference if abs(pair.difference) > TOLERANCE else 0.0,
+            p=pair.p,
+            p_corrected=float(p_corrected),
+            verdict=direction_of(gain(pair.difference), p_corrected, settings.alpha)
+            if pair.differs
             else "identical",
         )
-        for index, (dataset_name, system, against, difference, row) in enumerate(tested)
+        for pair, p_corrected in zip(tested, corrected, strict=True)
     ]
 
 
-def _of_one_length(
-    indices: Sequence[int], tested: Sequence[tuple[str, str, str, float, Floats]]
-) -> list[list[int]]:
-    """Return the indices of rows in groups of the same number of queries."""
-    groups: dict[int, list[int]] = {}
-    for index in indices:
-        groups.setdefault(len(tested[index][-1]), []).append(index)
-    return list(groups.values())
+class _Tested(NamedTuple):
+    """A pair on a data set before the correction.
+
+    Attributes:
+        dataset, system, against: their names.
+        difference: the difference of the means.
+        differs: whether a query has another score.
+        p: not corrected.
+        draws: the number of random sign vectors; None if all were tried.
+    """
+
+    dataset: str
+    system: str
+    against: str
+    difference: float
+    differs: bool
+    p: float
+    draws: int | None
 
 
 def groups_without_difference(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.benchmark.result import BenchmarkResult
     from beir_eval.benchmark.runner import Benchmark
+    from beir_eval.cli.outputs import Outputs
     from beir_eval.measures import Measure
 
 #: How many documents of each ranking are kept for the report.
@@ -149,12 +150,9 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparing = asdict(across)
         is_compared, detail = comparing.pop("compare"), comparing.pop("detail")
         is_compared |= across.baseline is not None
-        if stated_options(context) & {"on", "choose", "dev"} and not is_compared:
-            raise InputError("--on, --choose and --dev are for the comparison; add --compare")
         outputs = OUTPUTS.files(output, latex)
+        _check_options(outputs, stated_options(context), is_compared=is_compared)
         compared = outputs.beside("compare", "csv", "json") if is_compared else []
-        if outputs["pdf"] and not is_compared:
-            raise InputError("-o FILE.pdf is the figure of a comparison; add --compare")
         check_outputs([datasets, *runs], outputs, compared)
         check_folder(keep)
         named = measure or ["nDCG@10"]
@@ -189,11 +187,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
-                "tex": lambda: (
-                    result.to_latex(table_measures, **shown, **asdict(latex))
-                    if averages is None
-                    else averages.to_latex(**asdict(latex))
-                ),
+                "tex": lambda: _latex(result, averages, table_measures, **shown, **asdict(latex)),
                 "csv": lambda: _csv(result, table_measures, **shown),
                 "json": result.to_json,
             }
@@ -220,6 +214,33 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
     _damaged_runs(benchmark, result).end(in_output=False)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _check_options(outputs: Outputs, stated: set[str], *, is_compared: bool) -> None:
+    """Raise InputError for options of a comparison without one, and for a report of chosen rows."""
+    if stated & {"on", "choose", "dev"} and not is_compared:
+        raise InputError("--on, --choose and --dev are for the comparison; add --compare")
+    if outputs["pdf"] and not is_compared:
+        raise InputError("-o FILE.pdf is the figure of a comparison; add --compare")
+    if outputs["html"] and "choose" in stated:
+        raise InputError("a report shows no chosen rows: leave out -o FILE.html or --choose")
+
+
+def _latex(
+    result: BenchmarkResult,
+    averages: AcrossDatasets | None,
+    measures: Sequence[Measure],
+    *,
+    digits: int | None = None,
+    percent: bool = False,
+    **shown: bool,
+) -> str:
+    """Return a table for each measure, the first one with the comparison if there is one."""
+    scores: dict[str, Any] = {"digits": digits, "percent": percent}
+    if averages is None:
+        return result.to_latex(measures, **shown, **scores)
+    further = [result.to_latex(measure, **shown, **scores) for measure in measures[1:]]
+    return "\n".join([averages.to_latex(**scores), *further])
 
 
 def _chosen_rows(

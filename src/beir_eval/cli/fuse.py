@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from beir_eval.adapters.readers import read_run
 from beir_eval.adapters.writers import write_run
 from beir_eval.cli.console import check_targets, console, print_errors
 from beir_eval.cli.input_files import opened_inputs
 from beir_eval.cli.option_sets import takes_options
-from beir_eval.cli.options import run_files, system_names
+from beir_eval.cli.options import RunReading, read_runs, run_files
 from beir_eval.errors import SettingError
 from beir_eval.fusion import METHODS, NORMALISATIONS
 from beir_eval.fusion import fuse as fused_run
@@ -51,7 +50,7 @@ def fuse(  # noqa: PLR0913 - one parameter per option
         files = run_files(inputs)
         check_targets(files, [output])
         fused = fused_run(
-            {name: read_run(file) for name, file in zip(system_names(files), files, strict=True)},
+            read_runs(files, RunReading()),
             method,
             k=k,
             weights=None if weights is None else _numbers(weights),

@@ -604,8 +604,8 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
     if is_detected:
         return {**dict.fromkeys(unknown), "power_note": ""}
     if not tests.can_decide or tests.pairs.are_many:
-        note = f"power is estimated for at most {MOST_PAIRS} pairs: name a baseline"
-        note = note if tests.can_decide else "power is not known"
+        too_many = f"power is estimated for at most {MOST_PAIRS} pairs: name a baseline"
+        note = too_many if tests.can_decide else "power is not known"
         return {**dict.fromkeys(unknown), "power_note": note}
     margin = tests.settings.margin
     try:

@@ -38,6 +38,7 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import (
+    NONE,
     UNKNOWN,
     Cell,
     Table,
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 #: Headings of columns.
 DIFFERENCE, _JUDGED = "difference", "judged"
-#: What stands in a column for no system.
-_NONE = "\u2013"
 #: How many sentences follow the tables, and how many of those that change no meaning.
 _MOST_SENTENCES, _MOST_FURTHER = 6, 3
 #: How much of the text of a query is shown.
@@ -385,7 +384,7 @@ def _ranked_columns(comparison: Compared) -> Columns:
     if _has_decided(comparison):
         for verdict in ("worse", "better"):
             columns[f"{verdict} than"] = [
-                text.replace(",", ", ").replace("-", " to ") or _NONE
+                text.replace(",", ", ").replace("-", " to ") or NONE
                 for text in (
                     systems_text(comparison, measure, str(system), verdict) for system in systems
                 )

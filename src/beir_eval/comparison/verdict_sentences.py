@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.display.tables import UNKNOWN, score_text
+from beir_eval.display.tables import NONE, UNKNOWN, score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def not_excluded_texts(difference: Difference) -> Iterator[str]:
 def detectable_text(difference: Difference) -> str:
     """Return the difference that would be detected, with its interval; a dash for one detected."""
     if difference.detectable is None:
-        return UNKNOWN if difference.power_note else "\u2013"
+        return UNKNOWN if difference.power_note else NONE
     low, high = difference.detectable_low, difference.detectable_high
     around = "" if low is None or high is None else f" ({low:.3g} to {high:.3g})"
     return f"{difference.detectable:.3g}{around}"
@@ -102,7 +102,7 @@ def detectable_text(difference: Difference) -> str:
 def queries_text(difference: Difference, margin: float) -> str:
     """Return how many queries would detect a difference of the margin; as ``detectable_text``."""
     if difference.detectable is None:
-        return UNKNOWN if difference.power_note else "\u2013"
+        return UNKNOWN if difference.power_note else NONE
     queries = difference.num_clusters or difference.num_queries
     usual = queries * (difference.detectable / margin) ** 2
     return _queries_text(difference.queries_low, difference.queries_high, usual)

@@ -67,8 +67,8 @@ _LATEX_SYMBOLS = {
 #: The letters from U+00A1 to U+017F that LaTeX cannot set in its default encoding of fonts.
 _NOT_IN_LATEX = frozenset("«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ")
 _LAST_LATIN_LETTER = "\u017f"
-#: The texts for a score that is undefined, and for a value that is not known.
-_UNDEFINED, UNKNOWN = "n/a", "?"
+#: The texts for a score that is undefined, for a value that is not known, and for none.
+_UNDEFINED, UNKNOWN, NONE = "n/a", "?", "\u2013"
 _MOST_CHARACTERS = 80
 
 
