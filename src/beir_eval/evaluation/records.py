@@ -26,7 +26,7 @@ from pydantic_core.core_schema import (
 from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
-from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
+from beir_eval.core.saved import FROZEN, WITHOUT_UNSET
 from beir_eval.errors import shown
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.unmatched_ids import MatchCounts
@@ -36,12 +36,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
 
-#: Settings in a saved file, which states all that it does not leave out as unset.
-SavedSettings: TypeAlias = Annotated[
-    EvaluationSettings,
-    require_all_fields(EvaluationSettings),
-    WITHOUT_UNSET,
-]
+#: Settings in a saved file, which leaves out what is unset.
+SavedSettings: TypeAlias = Annotated[EvaluationSettings, WITHOUT_UNSET]
 
 
 @dataclass(frozen=True, slots=True)
