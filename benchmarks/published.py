@@ -391,8 +391,11 @@ def main(*names: str, tools: Collection[str] = TOOLS) -> int:
     for name in names or ROWS:
         try:
             rows[name] = ROWS[name].compare(data, tools)
-        except (FileNotFoundError, ImportError) as error:
-            print(f"{name}: {error}; `make test` installs packages", file=sys.stderr)
+        except FileNotFoundError as error:
+            print(f"{name}: expected in {error.filename}, not there", file=sys.stderr)
+            return 2
+        except ImportError as error:
+            print(f"{name}: needs {error.name}, as `make test` installs it", file=sys.stderr)
             return 2
     print_rows(rows)
     different = [
