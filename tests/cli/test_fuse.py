@@ -23,9 +23,9 @@ def test_the_written_run_is_that_of_the_function(tmp_path):
     ("arguments", "words"),
     [
         (["--weights", "a,b"], "--weights a,b: numbers with commas"),
-        (["--weights", "1"], "weights must have a number for each of"),
+        (["--weights", "1"], "weights must have a finite number from 0 for each of"),
         (["--method", "borda"], "choose one of 'rrf', 'sum', 'max'"),
-        (["--normalise", "dbsf"], "rrf uses ranks alone"),
+        (["--normalise", "dbsf"], "which uses ranks alone"),
     ],
 )
 def test_what_cannot_be_fused_is_one_line_and_no_file(arguments, words, tmp_path):

@@ -28,7 +28,9 @@ def fuse(  # noqa: PLR0913 - one parameter per option
     method: Annotated[
         str, typer.Option(help=f"One of: {', '.join(METHODS)}.", metavar="NAME")
     ] = METHODS[0],
-    k: Annotated[float, typer.Option(help="The constant of rrf.", metavar="NUMBER")] = 60,
+    k: Annotated[
+        float | None, typer.Option(help="The constant of rrf.  [default: 60]", metavar="NUMBER")
+    ] = None,
     weights: Annotated[
         str | None,
         typer.Option(help="A number for each run, such as .7,.3.", metavar="NUMBERS"),
