@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 import typer
 
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
-from beir_eval.cli.console import print_errors
+from beir_eval.cli.console import parameters_of_command, print_errors
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.saved import is_written_if_set
 
@@ -85,6 +85,8 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def wrapper(**values: Any) -> None:
+        parameters_of_command.clear()
+        parameters_of_command.update(values)
         with print_errors():
             for name, options in sets.items():
                 of_set = {listed.name: values.pop(listed.name) for listed in fields(options)}
