@@ -79,7 +79,8 @@ class ChoiceResult(Shown, Saved):
         in_sample: the gain of the candidate over it on the queries that chose.
         held_out: the gain on queries that did not choose; with ``dev``, on the others.
         held_out_error: how much it depends on the random parts of the queries, as its standard
-            error over ten partitions; 0 with ``dev``. p is valid for any partitions.
+            error over ten partitions; 0 with ``dev``. p is valid for any partitions, but not the
+            same.
         low, high: the interval of that gain; None if fewer than ten queries differ.
         p: its p; without ``dev`` one-sided, and half of alpha decides.
         alpha: the level.

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
 
 
-def with_chosen_rows(
+def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
     results: Mapping[str, Mapping[str, SystemResults]],
     choose: Any,
     dev: Any,
     measure: str,
+    *,
     baseline: str | None,
+    on: str,
 ) -> tuple[dict[str, Mapping[str, SystemResults]], dict[str, ChosenRow]]:
     """Return the results in which of several systems only the best on other queries is a row.
 
@@ -35,6 +37,8 @@ def with_chosen_rows(
         dev: results of these systems on other queries, in the form of ``results``.
         measure: the canonical name of the measure that chooses, by the unweighted average.
         baseline: the system that the others are compared with, which is no candidate.
+        on: what happens if a candidate lacks a data set or a query of ``dev``, as in
+            ``compare_benchmark``.
 
     Raises:
         SettingError: there is ``choose`` without ``dev`` or the other way round, a system is not
@@ -71,8 +75,8 @@ def with_chosen_rows(
         candidates = {system: on_dev[system] for system in systems}
         check_other_queries(candidates, results)
         with about(f"dev of {name}"):
-            datasets, _ = shared_datasets(candidates, "error")
-            strata = [stratum_of(dataset, candidates, measure, "error") for dataset in datasets]
+            datasets, _ = shared_datasets(candidates, on)
+            strata = [stratum_of(dataset, candidates, measure, on) for dataset in datasets]
         of_units = mean_scores(strata, tuple(candidates))
         gains = {
             system: strata[0].scale.gains(sum(unit.means[system] for unit in of_units))

@@ -107,7 +107,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             - "error": ResultError or QueryMismatchError is raised; but beside a baseline and
               another system that have all data sets, a system that lacks some has gaps, and no
               average;
-            - "intersection": only what all systems have is compared;
+            - "intersection": only what all systems have is compared, and chooses;
             - "any-judgements": the same, also if results were evaluated on different judgements.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
             1,000 queries or 500 pairs. If a pair has no more than this, up to their opposites, all
@@ -151,7 +151,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     """
     given = results_by_system(results)
     measure_name = _measure_name(measure, given)
-    all_results, chosen = with_chosen_rows(given, choose, dev, measure_name, baseline)
+    all_results, chosen = with_chosen_rows(
+        given, choose, dev, measure_name, baseline=baseline, on=on
+    )
     check_baseline(baseline, tuple(all_results))
     gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
     results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}

@@ -426,61 +426,37 @@ def dataset_differences(
         datasets: the means of all systems.
         settings: the level of the verdicts, the number of draws and the seed.
     """
-    tested: list[_Tested] = []
+    tested: list[dict[str, Any]] = []
+    drawn: set[int] = set()
     means = {dataset.name: dataset.means for dataset in datasets}
     for strata, systems, pairs in compared:
         for unit, parts in _parts_by_unit(strata):
             rows = pairs.differences(balanced([part.scores for part in parts]))
             flips = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
-            draws = None if np.all(flips.exact) else flips.draws
-            p = np.array(flips.p)
+            if not np.all(flips.exact):
+                drawn.add(flips.draws)
+            all_p = np.array(flips.p)
             noisy, crossed = tests_over_repeats(parts, pairs)
             if crossed is not None:
-                p[noisy] = np.maximum(p[noisy], crossed.p())
-            for pair, p_of_pair, row in zip(pairs.listed, p.tolist(), rows, strict=True):
+                all_p[noisy] = np.maximum(all_p[noisy], crossed.p())
+            for pair, p, row in zip(pairs.listed, all_p.tolist(), rows, strict=True):
                 system, against = systems[pair.system], systems[pair.against]
                 difference = means[unit][system] - means[unit][against]
-                differs = bool(row.any())
-                tested.append(_Tested(unit, system, against, difference, differs, p_of_pair, draws))
-    for draws in {pair.draws for pair in tested if pair.draws is not None}:
+                fields = {"dataset": unit, "system": system, "against": against, "p": p}
+                # Means that differ only by rounding are equal.
+                fields["difference"] = difference if abs(difference) > TOLERANCE else 0.0
+                tested.append(fields | {"verdict": "undecided" if row.any() else "identical"})
+    for draws in drawn:
         check_draws_suffice(draws, settings.alpha / len(tested))
-    corrected = holm(np.array([pair.p for pair in tested]))
+    corrected = holm(np.array([fields["p"] for fields in tested])).tolist()
     gain = compared[0][0][0].scale.gains
+    for fields, p in zip(tested, corrected, strict=True):
+        if fields["verdict"] != "identical":
+            fields["verdict"] = direction_of(gain(fields["difference"]), p, settings.alpha)
     return [
-        DatasetDifference(
-            dataset=pair.dataset,
-            system=pair.system,
-            against=pair.against,
-            # Means that differ only by rounding are equal.
-            difference=pair.difference if abs(pair.difference) > TOLERANCE else 0.0,
-            p=pair.p,
-            p_corrected=float(p_corrected),
-            verdict=direction_of(gain(pair.difference), p_corrected, settings.alpha)
-            if pair.differs
-            else "identical",
-        )
-        for pair, p_corrected in zip(tested, corrected, strict=True)
+        DatasetDifference(**fields, p_corrected=p)
+        for fields, p in zip(tested, corrected, strict=True)
     ]
-
-
-class _Tested(NamedTuple):
-    """A pair on a data set before the correction.
-
-    Attributes:
-        dataset, system, against: their names.
-        difference: the difference of the means.
-        differs: whether a query has another score.
-        p: not corrected.
-        draws: the number of random sign vectors; None if all were tried.
-    """
-
-    dataset: str
-    system: str
-    against: str
-    difference: float
-    differs: bool
-    p: float
-    draws: int | None
 
 
 def groups_without_difference(

@@ -106,8 +106,7 @@ class AcrossOptions:
     )
     dev: Path | None = option("The data sets of --choose, with other queries.", metavar="FOLDER")
     repeats: list[str] | None = option(
-        "The systems with these names are repeats (seeds) of one, NAME; repeatable.",
-        metavar="NAME=PATTERN",
+        "The systems are repeats (seeds) of NAME; repeatable.", metavar="NAME=PATTERN"
     )
     on: str = setting(ComparisonSettings, "on")
     detail: bool = option(
