@@ -164,8 +164,10 @@ class AverageDifference(BaseModel):
             it excludes 0 exactly if the verdict is "better" or "worse". −infinity and infinity
             where there are too few queries, or data sets, to bound it.
         p: the p-value of the sign-flip test, uncorrected, above 0; with ``hierarchical`` whole data
-            sets are flipped.
-        p_corrected: the p-value corrected over all differences, by max-T.
+            sets are flipped. Of a system with as many repeats on all data sets, the larger of this
+            and that over queries and repeats (but with ``hierarchical``).
+        p_corrected: the p-value corrected over all differences, by max-T; that over repeats by
+            Holm.
         better, worse: the number of data sets on which the mean of ``system`` is better, worse.
         significantly_better, significantly_worse: the number of data sets on which it is
             significantly better, worse, corrected by Holm over data sets and differences.
@@ -205,7 +207,8 @@ class DatasetDifference(BaseModel):
     Attributes:
         dataset, system, against: the names of the data set and of the two systems.
         difference: the difference of their means; 0 if they differ only by rounding.
-        p: the p-value of the sign-flip test, uncorrected, above 0.
+        p: the p-value of the sign-flip test, uncorrected, above 0; of a system with repeats, the
+            larger of this and that over queries and repeats.
         p_corrected: the p-value corrected by Holm over data sets and pairs.
         verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0;
             "identical" if no query has another score; else "undecided".
