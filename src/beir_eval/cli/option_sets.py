@@ -85,13 +85,15 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def wrapper(**values: Any) -> None:
-        parameters_of_command.clear()
         parameters_of_command.update(values)
-        with print_errors():
-            for name, options in sets.items():
-                of_set = {listed.name: values.pop(listed.name) for listed in fields(options)}
-                values[name] = options(**of_set)
-        command(**values)
+        try:
+            with print_errors():
+                for name, options in sets.items():
+                    of_set = {listed.name: values.pop(listed.name) for listed in fields(options)}
+                    values[name] = options(**of_set)
+            command(**values)
+        finally:
+            parameters_of_command.clear()
 
     # Not functools.wraps: typer would follow it to the signature that still has the sets.
     wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__
