@@ -379,7 +379,7 @@ def draw(collections: Sequence[Collection], outcomes: Outcomes, path: Path | str
 
 
 def main() -> None:
-    """Print the tables of the first seed, and how far the others are from it."""
+    """Print the tables of each seed, and how far the others are from the first."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--halves", type=int, default=HALVES)
@@ -402,7 +402,10 @@ def main() -> None:
     if options.figure:
         draw(collections, outcomes, options.figure)
     for seed in options.seeds[1:]:
-        print_agreement(outcomes, measure(collections, seed, options.halves))
+        others = measure(collections, seed, options.halves)
+        print(f"\nseed {seed}")
+        print_tables(others)
+        print_agreement(outcomes, others)
 
 
 if __name__ == "__main__":
