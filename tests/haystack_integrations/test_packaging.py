@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import haystack_integrations.components.evaluators.beir_eval as package
 from pins import ROOT, pins_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PAGE = (ROOT / "docs" / "examples" / "haystack-integration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "packaging" / "upstream" / "haystack.md").read_text(encoding="utf-8")
 _, FRONT, BODY = PAGE.split("---\n", 2)
 METADATA = yaml.safe_load(FRONT)
 #: The types that the README of Haystack's list of integrations names.
@@ -49,7 +50,7 @@ def test_the_lowest_version_that_is_tested_is_the_bound_of_the_extra():
     assert LOWEST in {bound, f"{bound}.0"}
 
 
-@pytest.mark.parametrize("page", ["docs/haystack.md", "docs/examples/haystack-integration.md"])
+@pytest.mark.parametrize("page", ["docs/haystack.md", "packaging/upstream/haystack.md"])
 def test_the_docs_state_the_lowest_and_the_newest_version(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     low, high = (name.rpartition(".")[0] for name in (LOWEST, NEWEST))
@@ -121,3 +122,10 @@ def test_the_page_names_every_component_and_links_to_every_section():
     for name in package.__all__:
         assert f"`{name}`" in BODY
     assert package.__name__ in BODY
+
+
+def test_the_examples_of_the_page_run_and_change_nothing(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.chdir(tmp_path)
+    import_module("try_upstream").try_haystack(PAGE)
+    assert "top 3 is worse than top 20" in capsys.readouterr().out
