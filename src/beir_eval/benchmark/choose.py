@@ -352,7 +352,7 @@ def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
     ]
     if shared := sorted(names[0] & names[1]):
         msg = (
-            f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
+            f"{number_of(len(shared), 'query')} choose and are compared: "
             f"{first_few(shared)}; leave them out of one of both"
         )
         raise InputError(msg)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import BaseModel
@@ -20,7 +20,7 @@ from beir_eval.comparison.records import (
     Verdict,
     reversed_fields,
 )
-from beir_eval.comparison.tables import marked_cell
+from beir_eval.comparison.tables import marked
 from beir_eval.comparison.verdict_sentences import (
     mean_interval_text,
     measure_text,
@@ -44,10 +44,11 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
+from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Self
 
     from beir_eval.display.figure import Figure
@@ -503,7 +504,7 @@ class AcrossDatasets(Shown, Saved):
         first = self.differences[0]
         are_identical = {pair.verdict for pair in self.differences} == {"identical"}
         on_average = " on average" if count > 1 and not are_identical else ""
-        sentence = headline_of(label, self.differences, self.baseline, margin=None)
+        sentence = headline_of(label, self.differences, self.baseline)
         text = f"{sentence.text}{on_average}"
         if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
             same, opposite = first.significantly_better, first.significantly_worse
@@ -518,7 +519,7 @@ class AcrossDatasets(Shown, Saved):
         where = common_queries_text(common.num_queries, self._num_queries)
         if not common.differences:
             return Sentence(f"{text}. {label}{where}: too few for a verdict", "undecided")
-        over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
+        over_common = headline_of(label + where, common.differences, self.baseline)
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
         return Sentence(f"{text}. {over_common.text}{on_average}", verdict)
 
@@ -566,7 +567,7 @@ class AcrossDatasets(Shown, Saved):
         """
         scores, settings = ScoreFormat(digits, percent), self.settings
         sizes = ", ".join(
-            f"{dataset.name} ({number_of(dataset.num_queries, 'query', 'queries')})"
+            f"{dataset.name} ({number_of(dataset.num_queries, 'query')})"
             for dataset in self.datasets
         )
         sets, number = "two-sided sign flips of queries", len(self.by_dataset)
@@ -595,30 +596,34 @@ class AcrossDatasets(Shown, Saved):
             scores: how scores are written.
         """
         scale = scale_of(self.measure, self._custom_measures)
-        marks: dict[str, dict[str, str]] = {dataset.name: {} for dataset in self.datasets}
-        of_averages = {average.system: average.groups for average in self.averages}
-        if self.baseline is not None:
-            for pair in self.by_dataset:
-                marks[pair.dataset][pair.system] = pair.verdict
-            of_averages = {pair.system: pair.verdict for pair in self.differences}
-        columns: list[tuple[dict[str, float], dict[str, str], Callable[..., Cell]]] = [
-            (dataset.means, marks[dataset.name], marked_cell) for dataset in self.datasets
+        columns = [
+            (
+                dataset.means,
+                {
+                    pair.system: pair.verdict
+                    for pair in self.by_dataset
+                    if pair.dataset == dataset.name
+                },
+            )
+            for dataset in self.datasets
         ]
         averages = {average.system: average.average for average in self.averages}
-        columns.append((averages, of_averages, Cell if self.baseline is None else marked_cell))
+        columns.append((averages, {pair.system: pair.verdict for pair in self.differences}))
         rows, cells = (*self.systems, *self.gaps), []
-        for means, of_systems, cell in columns:
-            texts = {system: scores.text(mean, scale.bounds) for system, mean in means.items()}
-            # Means that look equal are equally good to a reader.
-            best = scores.text(scale.best(means.values()), scale.bounds)
-            cells.append(
-                [
-                    cell(texts[name], of_systems.get(name, ""), is_best=texts[name] == best)
-                    if name in texts
-                    else Cell(NONE)
-                    for name in rows
-                ]
-            )
+        for means, verdicts in columns:
+            compared = [True] * len(means)
+            written = score_cells(list(means.values()), scale, scores, compared=compared)
+            of_system = dict(zip(means, written, strict=True))
+            if self.baseline is not None:
+                of_system = {
+                    name: marked(cell, verdicts.get(name, "")) for name, cell in of_system.items()
+                }
+            cells.append([of_system.get(name, Cell(NONE)) for name in rows])
+        if self.baseline is None:
+            groups = [average.groups for average in self.averages]
+            cells[-1] = [
+                replace(cell, mark=mark) for cell, mark in zip(cells[-1], groups, strict=True)
+            ]
         header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
         return Table(header, list(zip(rows, *cells, strict=True)))
 

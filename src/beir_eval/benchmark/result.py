@@ -186,7 +186,7 @@ class BenchmarkResult(Shown):
                 cutoff is impossible.
         """
         written, scale = ScoreFormat(digits, percent), scale_of(str(parse(measure)), {})
-        marks_best = len(self.results) > 1
+        compared = [len(self.results) > 1] * len(self.results)
         has_baseline = baseline and parse(measure) == _BASELINE_MEASURE
         header = [str(parse(measure)), *self.results, *([BASELINE] if has_baseline else [])]
         rows: list[list[str | Cell]] = []
@@ -200,7 +200,7 @@ class BenchmarkResult(Shown):
                 if has_baseline
                 else []
             )
-            cells = score_cells(of_systems, scale, written, marks_best=marks_best)
+            cells = score_cells(of_systems, scale, written, compared=compared)
             rows.append([name, *cells, *baseline_cells])
         return Table(header, rows)
 
@@ -229,10 +229,8 @@ class BenchmarkResult(Shown):
         columns = self.rows(measure)
         scale = scale_of(str(parse(measure)), {})
         written = ScoreFormat(digits, percent)
-        marks_best = len(self.results) > 1
-        cells = [
-            score_cells(scores, scale, written, marks_best=marks_best) for _, scores in columns
-        ]
+        compared = [len(self.results) > 1] * len(self.results)
+        cells = [score_cells(scores, scale, written, compared=compared) for _, scores in columns]
         rows = [
             [system, *of_system]
             for system, of_system in zip(self.results, zip(*cells, strict=True), strict=True)
@@ -344,7 +342,9 @@ class BenchmarkResult(Shown):
         counts: dict[str, tuple[str, str]] = {}
         for name in self.infos:
             results = [of_system[name] for of_system in self.results.values() if name in of_system]
-            shares = sorted(judged_share(result, judged_depth(str(measure))) for result in results)
+            shares = sorted(
+                judged_share([result], judged_depth(str(measure))) for result in results
+            )
             known = [share_text(share) for share in shares if not math.isnan(share)]
             judged = "\u2013".join(dict.fromkeys(known[:1] + known[-1:]))
             queries = max((result.num_queries for result in results), default=0)

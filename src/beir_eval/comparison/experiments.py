@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
-from beir_eval.comparison.overview import one_digit
+from beir_eval.comparison.verdict_sentences import one_digit
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, score_text

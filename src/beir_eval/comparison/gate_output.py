@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import join_names
-from beir_eval.comparison.overview import (
-    DIFFERENCE,
-    columns_of_means,
-    narrow_tables,
-    one_digit,
-)
+from beir_eval.comparison.overview import DIFFERENCE, columns_of_means, narrow_tables
 from beir_eval.comparison.tables import in_shown_order
 from beir_eval.comparison.verdict_sentences import (
-    interval_text,
+    join_names,
+    one_digit,
     p_text,
     signed_range_text,
     signed_text,
@@ -91,7 +86,7 @@ def full_reason(check: GateCheck) -> str:
     if check.against is not None and check.value is not None and check.p is not None:
         interval = ""
         if check.num_differing and check.rule == "not worse":
-            ends = interval_text(check.low, check.high)
+            ends = signed_range_text(check.low, check.high, " to ")
             interval = f" ({check.confidence:.0%} interval: {ends})"
         p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
         text = f"{text}: {signed_text(check.value)}{interval}, {p}"

@@ -15,7 +15,7 @@ from beir_eval.comparison.coverage import (
 )
 from beir_eval.comparison.gate_output import gate_document, two_sided_notes
 from beir_eval.comparison.overview import document_of, notes_on
-from beir_eval.comparison.tables import differences_table, to_latex, to_table
+from beir_eval.comparison.tables import pairs_table, shown_differences, to_latex, to_table
 from beir_eval.core.ids import check_unicode
 from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
 from beir_eval.display.tables import ScoreFormat, csv_text, record_rows
@@ -111,7 +111,7 @@ class Comparison(Shown, Compared):
 
     def differences_table(self) -> Table:
         """Return a table of the differences with their evidence, a row for each."""
-        return differences_table(self)
+        return pairs_table(shown_differences(self), self.settings, self.num_comparisons)
 
     def chance_table(self) -> Table:
         """Return a table of the sources of chance: whether p covers each, and how.

@@ -54,7 +54,7 @@ def _limit_sentences(result: EvaluationResult) -> Iterator[str]:
     counted, left_out = result.counted, result.retrieval.beyond_limit if result.retrieval else 0
     if counted is not None and left_out:
         evaluated, total = counted.queries_judged, counted.queries_judged + left_out
-        queries = number_of(total, "judged query", "judged queries")
+        queries = number_of(total, "judged query")
         yield f"only {evaluated:,} of {queries} evaluated: the limit left out {left_out:,}"
 
 
@@ -234,7 +234,7 @@ def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
     if not text.ends_before:
         return
     ends = ", ".join(
-        f"before {cutoff:,} for {number_of(queries, 'query', 'queries')}"
+        f"before {cutoff:,} for {number_of(queries, 'query')}"
         for cutoff, (queries, _) in text.ends_before.items()
     )
     shortest = min(length for _, length in text.ends_before.values())
@@ -262,7 +262,7 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
             )
     others = ""
     if counted.queries_not_judged and num_retrieved < len(missing):
-        number = number_of(counted.queries_not_judged, "query", "queries")
+        number = number_of(counted.queries_not_judged, "query")
         others = f"; {number} of the run {'is' if number.startswith('1 ') else 'are'} not judged:"
         others += " do run and qrels have the same query ids?"
     effect = "are left out" if settings.missing == "skip" else "count as 0"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.errors import first_few
+from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.measures import parse
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.records import Counted, Retrieval
@@ -103,7 +103,7 @@ def _of_documents(result: EvaluationResult) -> dict[str, int]:
 def _custom_measure_notes(result: EvaluationResult) -> Iterator[str]:
     """Yield what the custom measures are, and over how many queries."""
     for name, scale in result.custom_measures.items():
-        number = _quantity(result.num_scored[name], "query")
+        number = number_of(result.num_scored[name], "query")
         yield f"{name}: a custom measure, {scale}, computed elsewhere over {number}"
 
 
@@ -134,7 +134,7 @@ def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
     """Yield the notes on scores that were computed elsewhere."""
     num_queries = result.num_queries
     yield (
-        f"scores of {_quantity(num_queries, 'query')}, computed elsewhere: what was counted, and "
+        f"scores of {number_of(num_queries, 'query')}, computed elsewhere: what was counted, and "
         "with which judgements and settings, is not known"
     )
     for name, scale in result.custom_measures.items():
@@ -146,7 +146,7 @@ def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
     ]
     if incomplete:
         yield (
-            f"no score for some of the {_quantity(num_queries, 'query')}, which the mean leaves "
+            f"no score for some of the {number_of(num_queries, 'query')}, which the mean leaves "
             f"out: {', '.join(incomplete)}"
         )
 
@@ -155,26 +155,26 @@ def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     """Yield the notes on failed queries, documents and times."""
     if failed := retrieval.failures:
         reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
-        yield f"{_quantity(len(failed), 'missing query')} failed ({reasons})"
+        yield f"{number_of(len(failed), 'missing query')} failed ({reasons})"
     if retrieval.retries:
-        yield f"{_quantity(retrieval.retries, 'attempt')} of a query failed and had to be repeated"
+        yield f"{number_of(retrieval.retries, 'attempt')} of a query failed and had to be repeated"
     if retrieval.chunks:
-        chunks = _quantity(retrieval.chunks, "chunk")
+        chunks = number_of(retrieval.chunks, "chunk")
         verb = "counts" if retrieval.chunks == 1 else "count"
         yield (
             f"{chunks} {verb} as the document in {retrieval.collapse}, {retrieval.further_chunks} "
             "of them left out as the ranking holds their document already"
         )
     if retrieval.repeated:
-        copies = _quantity(retrieval.repeated, "further copy")
+        copies = number_of(retrieval.repeated, "further copy")
         yield f"{copies} of documents that the ranking holds already: left out"
     if retrieval.unnamed:
-        yield f"{_quantity(retrieval.unnamed, 'retrieved document')} without a name: left out"
+        yield f"{number_of(retrieval.unnamed, 'retrieved document')} without a name: left out"
     if retrieval.without_parent:
-        documents = _quantity(retrieval.without_parent, "retrieved document")
+        documents = number_of(retrieval.without_parent, "retrieved document")
         yield f"{documents} without the field of collapse: each counts as a document of its own"
     if retrieval.seconds:
-        timed_queries = _quantity(len(retrieval.seconds), "query")
+        timed_queries = number_of(len(retrieval.seconds), "query")
         p50, p95 = _duration(retrieval.p50), _duration(retrieval.p95)
         yield f"time per query: median {p50}, 95th percentile {p95} (of {timed_queries})"
 
@@ -199,20 +199,20 @@ def _query_notes(
     if not is_limited and not counted.queries_missing:
         yield _queries_text(counted)
     if empty := counted.queries_empty:
-        yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
+        yield f"{number_of(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
     if without_relevant := counted.queries_without_relevant:
         is_skipped = settings.no_relevant == "skip"
         effect = (
             "left out of means that need one" if is_skipped else "counted as undefined, mostly 0"
         )
-        queries = _quantity(len(without_relevant), "query")
+        queries = number_of(len(without_relevant), "query")
         yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
     has_most = counted.queries_retrieved >= len(counted.queries_missing)
     if counted.queries_not_judged and has_most:  # else in a warning
-        not_judged = _quantity(counted.queries_not_judged, "unjudged query")
+        not_judged = number_of(counted.queries_not_judged, "unjudged query")
         yield f"{not_judged} {'was' if counted.queries_not_judged == 1 else 'were'} ignored"
     if without_judgements := counted.queries_without_judgements:
-        yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
+        yield f"{number_of(without_judgements, 'query')} of the qrels with no judgement: left out"
 
 
 def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
@@ -222,33 +222,33 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
             "first": "only the best-ranked copy counts and the ranking closes up",
             "keep": "later copies gain nothing and ranks stay",
         }[settings.duplicates]
-        entries = _quantity(counted.duplicates, "entry")
+        entries = number_of(counted.duplicates, "entry")
         yield f"{entries} of a document that its ranking holds already: {effect}"
     if counted.duplicates_checked == "judged":
         yield "only judged documents were looked at for duplicates"
     if counted.identical_ids:
         effect = "dropped" if settings.drop_identical_ids else "kept"
-        yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
+        yield f"{number_of(counted.identical_ids, 'document')} with the id of the query ({effect})"
     yield from _tie_notes(counted, settings)
     if counted.negative_judgements:
-        yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+        yield f"{number_of(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
     yield from _identity_notes(counted)
     if counted.repeated_judgements:
-        repeated = _quantity(counted.repeated_judgements, "repeated judgement")
+        repeated = number_of(counted.repeated_judgements, "repeated judgement")
         yield f"{repeated} in the qrels, counted once"
     if counted.text is None and (shares := judged_share_text(counted.judged_share)):
         yield shares
 
 
 def _queries_text(counted: Counted) -> str:
-    return _quantity(counted.queries_judged, "query")
+    return number_of(counted.queries_judged, "query")
 
 
 def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.tied_documents:
         yield (
-            f"equal scores of {_quantity(counted.tied_documents, 'judged document')} at all ranks "
-            f"of {_quantity(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
+            f"equal scores of {number_of(counted.tied_documents, 'judged document')} at all ranks "
+            f"of {number_of(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
         )
 
 
@@ -270,10 +270,10 @@ def notes_below(result: EvaluationResult) -> list[str]:
 def _identity_notes(counted: Counted) -> Iterator[str]:
     """Yield the note on chunks."""
     if counted.chunks or counted.ids_not_of_chunks:
-        chunks = _quantity(counted.chunks, "chunk")
+        chunks = number_of(counted.chunks, "chunk")
         others = ""
         if counted.ids_not_of_chunks:
-            ids = _quantity(counted.ids_not_of_chunks, "id")
+            ids = number_of(counted.ids_not_of_chunks, "id")
             others = f"; {ids} of another form: each counts as a document"
         left_out = ""
         if counted.further_chunks:
@@ -309,20 +309,23 @@ def judged_depth(measure: str) -> int | None:
     return parsed.cutoff
 
 
-def judged_share(result: EvaluationResult, depth: int | None) -> float:
-    """Return the judged share of the first documents of a result; NaN if it is not known.
+def judged_share(repeats: Sequence[EvaluationResult], depth: int | None) -> float:
+    """Return the judged share of the first documents of a system; NaN if it is not known.
 
     Args:
-        result: the result.
+        repeats: its results.
         depth: how many first documents; None for all.
     """
-    counted = result.counted
-    if counted is None or counted.text is not None:
-        return math.nan
-    if depth is not None:
-        return counted.judged_share.get(depth, math.nan)
-    total = counted.documents_retrieved
-    return counted.documents_judged / total if total else math.nan
+    judged = retrieved = 0
+    for counted in (result.counted for result in repeats):
+        if counted is None or counted.text is not None:
+            return math.nan
+        whole = counted.documents_judged, counted.documents_retrieved
+        counts = whole if depth is None else counted.judged_in_top.get(depth)
+        if counts is None:
+            return math.nan
+        judged, retrieved = judged + counts[0], retrieved + counts[1]
+    return judged / retrieved if retrieved else math.nan
 
 
 def share_text(share: float) -> str:
@@ -367,7 +370,7 @@ def _measure_notes(
     """Yield the notes on measures that rankings are too short for, and on undefined scores."""
     deepest = counted.deepest_ranking
     if not is_text and any(is_cut_short(parse(name), deepest) for name in num_scored):
-        yield f"* the run has at most {_quantity(deepest, 'document')} per query"
+        yield f"* the run has at most {number_of(deepest, 'document')} per query"
     yield from _shallow_notes(counted, num_scored)
     num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
     num_evaluated = counted.queries_judged - num_skipped
@@ -404,14 +407,3 @@ _TIES = {
     "best": "in favour of the system",
     "worst": "against the system",
 }
-
-
-def _quantity(number: int, noun: str) -> str:
-    """Return a number with its noun, which is in the plural unless the number is 1.
-
-    >>> _quantity(1, "query"), _quantity(2, "query"), _quantity(0, "document")
-    ('1 query', '2 queries', '0 documents')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"

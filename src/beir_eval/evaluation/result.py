@@ -634,7 +634,7 @@ class EvaluationResult(Shown, Saved):
         """Return the name and the size, not the content."""
         return (
             f"EvaluationResult({self.name!r}, {number_of(len(self.measures), 'measure')}, "
-            f"{number_of(len(self.query_ids), 'query', 'queries')})"
+            f"{number_of(len(self.query_ids), 'query')})"
         )
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:

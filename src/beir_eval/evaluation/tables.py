@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,21 +64,31 @@ def means_table(
     """
     scores = scores or ScoreFormat()
     shown_measures = shared_measures(results) if measures is None else list(measures)
-    labels = [starred_label(measure, results) for measure in shown_measures]
-    means = [row for result in results for row in labelled_means(result)]
-    rows: list[list[str | Cell]] = [[row.label] for row in means]
+    rows = [row for result in results for row in labelled_means(result)]
+    # Only means over the same queries are comparable.
+    compared = [row.is_over_all_judged and len(results) > 1 for row in rows]
+    columns = []
     for measure in shown_measures:
-        of_measure = [row.means[measure] for row in means]
         scale = scale_of(measure, results[0].custom_measures)
-        cells = score_cells(of_measure, scale, scores, marks_best=len(results) > 1)
-        for row, cell in zip(rows, cells, strict=True):
-            row.append(cell)
-    table = Table(("system", *labels), rows)
-    return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
+        means = [row.means[measure] for row in rows]
+        columns.append(score_cells(means, scale, scores, compared=compared))
+    return _table_of_columns([row.label for row in rows], columns, shown_measures, results)
+
+
+def _table_of_columns(
+    names: Sequence[str],
+    columns: Sequence[Sequence[Cell]],
+    measures: Sequence[str],
+    results: Sequence[EvaluationResult],
+) -> Table:
+    """Return a table of a column for each measure, with a row for each if they are many."""
+    labels = [starred_label(measure, results) for measure in measures]
+    table = Table(("system", *labels), list(zip(names, *columns, strict=True)))
+    return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
 def score_cells(
-    scores: Sequence[float], scale: ScoreScale, written: ScoreFormat, *, marks_best: bool
+    scores: Sequence[float], scale: ScoreScale, written: ScoreFormat, *, compared: Sequence[bool]
 ) -> list[Cell]:
     """Return scores of several systems on one measure as cells; those that look best are marked.
 
@@ -85,12 +96,20 @@ def score_cells(
         scores: the scores; NaN where a system has none.
         scale: the bounds of the measure, and whether higher is better.
         written: how scores are written.
-        marks_best: whether the best ones are marked.
+        compared: which of them are compared, so that the best of these are marked.
     """
-    known = [score for score in scores if not math.isnan(score)] if marks_best else []
-    best = written.text(scale.best(known), scale.bounds) if known else ""
-    texts = (written.text(score, scale.bounds) for score in scores)
-    return [Cell(text, is_best=text == best) for text in texts]
+    cells = [Cell(written.text(score, scale.bounds)) for score in scores]
+    known = [
+        score
+        for score, is_compared in zip(scores, compared, strict=True)
+        if is_compared and not math.isnan(score)
+    ]
+    # Scores that look equal are equally good to a reader.
+    best = Cell(written.text(scale.best(known), scale.bounds)) if known else None
+    return [
+        replace(cell, is_best=is_compared and cell == best)
+        for cell, is_compared in zip(cells, compared, strict=True)
+    ]
 
 
 def repeats_table(
@@ -106,20 +125,21 @@ def repeats_table(
         measures: the measures, which all results have.
     """
     results = [result for repeats in systems.values() for result in repeats]
-    labels = [starred_label(measure, results) for measure in measures]
-    rows: list[list[str | Cell]] = [[name] for name in systems]
+    columns = []
     for measure in measures:
         means = [[result[measure] for result in repeats] for repeats in systems.values()]
-        centres = [statistics.fmean(of_system) for of_system in means]
-        best = scale_of(measure, results[0].custom_measures).best(centres)
-        for row, of_system, centre in zip(rows, means, centres, strict=True):
-            text = score_text(centre)
-            is_best = len(systems) > 1 and not math.isnan(centre) and text == score_text(best)
-            if len(of_system) > 1:
-                text += f" ± {score_text(statistics.stdev(of_system))}"
-            row.append(Cell(text, is_best=is_best))
-    table = Table(("system", *labels), rows)
-    return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
+        scale = scale_of(measure, results[0].custom_measures)
+        centres = list(map(statistics.fmean, means))
+        compared = [len(systems) > 1] * len(systems)
+        cells = score_cells(centres, scale, ScoreFormat(), compared=compared)
+        spreads = [f" ± {score_text(statistics.stdev(each))}" if each[1:] else "" for each in means]
+        columns.append(
+            [
+                replace(cell, text=f"{cell.text}{spread}")
+                for cell, spread in zip(cells, spreads, strict=True)
+            ]
+        )
+    return _table_of_columns(list(systems), columns, measures, results)
 
 
 def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
@@ -156,7 +176,7 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
 
 
 def _judged_text(result: EvaluationResult, depth: int | None) -> str:
-    share = judged_share(result, depth)
+    share = judged_share([result], depth)
     return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 

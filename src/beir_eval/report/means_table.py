@@ -7,17 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.chance import queries_sample_text
-from beir_eval.comparison.overview import DIFFERENCE, is_ranked, systems_columns
-from beir_eval.comparison.tables import mean_cell, to_table
-from beir_eval.comparison.verdict_sentences import intervals_text
-from beir_eval.display.tables import Table, score_text
-from beir_eval.evaluation.tables import (
-    labelled_means,
-    shared_custom_measures,
-    shared_measures,
-    starred_label,
-)
-from beir_eval.measures.scales import scale_of
+from beir_eval.comparison.overview import DIFFERENCE, systems_columns
+from beir_eval.comparison.tables import is_ranked, to_table
+from beir_eval.comparison.verdict_sentences import interval_words
+from beir_eval.display.tables import Table
+from beir_eval.evaluation.tables import means_table, starred_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,7 +118,7 @@ class ComparedSystems:
             verdict = "" if of_row is None else of_row.verdict
             rows.append(ComparedSystem(cells, verdict, drawn(of_row)))
         against = next(iter(pairs.values())).against
-        kind = intervals_text(comparison.settings, comparison.num_comparisons)
+        kind = interval_words(comparison.settings, comparison.num_comparisons).title
         # Numbers beside 0 would be written over it.
         ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
         drawn_text = f"differences from {against} with {kind}; the band is the margin, {margin:g}"
@@ -176,41 +170,8 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     A result with missing queries has two rows: the means over all judged queries, and the means
     over the queries that it retrieved.
     """
-    measures, custom_measures = shared_measures(results), shared_custom_measures(results)
-    rows = [row for result in results for row in labelled_means(result)]
-    # Only means over the same queries are comparable.
-    comparable = [row.means for row in rows if row.is_over_all_judged]
-    best = {
-        measure: score_text(
-            scale_of(measure, custom_measures).best(
-                means[measure] for means in comparable if means[measure] == means[measure]
-            )
-        )
-        for measure in measures
-    }
-    several = len(comparable) > 1
-    return Means.from_table(
-        "Means over queries" + (", best bold" if several else ""),
-        Table(
-            ("system", *(starred_label(measure, results) for measure in measures)),
-            [
-                (
-                    row.label,
-                    *(
-                        mean_cell(
-                            row.means[measure],
-                            is_best=several
-                            and row.is_over_all_judged
-                            and not math.isnan(row.means[measure])
-                            and score_text(row.means[measure]) == best[measure],
-                        )
-                        for measure in measures
-                    ),
-                )
-                for row in rows
-            ],
-        ),
-    )
+    caption = f"Means over queries{', best bold' if len(results) > 1 else ''}"
+    return Means(caption, means_table(results))
 
 
 def means_of_benchmark(benchmark: BenchmarkResult, measure: str) -> Means:

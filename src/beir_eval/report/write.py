@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
-from beir_eval.comparison.judged import judged_table
 from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
-from beir_eval.comparison.tables import differences_table
+from beir_eval.comparison.tables import judged_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.display import charts
@@ -262,7 +261,7 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
-        differences=differences_table(limited),
+        differences=limited.differences_table(),
         difference_figures=forests[:_MOST_FIGURES],
         folded_figures=forests[_MOST_FIGURES:],
         comparison_notes=[

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import check_names
-from beir_eval.comparison.overview import evidence_cells
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
     Interaction,
@@ -17,9 +16,9 @@ from beir_eval.comparison.slices.interactions import (
     interaction_sentences,
     small_slices_notes,
 )
-from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
+from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_notes,
+    interval_words,
     left_out_notes,
     p_text,
     some_of,
@@ -193,7 +192,8 @@ class SlicedComparison(Shown, Saved):
             if difference.measure == measure and system in (difference.system, difference.against)
         ]
         if self.baseline is not None:
-            return mean_cell(mean, "" if system == self.baseline else of_system[0].verdict)
+            verdict = "" if system == self.baseline else of_system[0].verdict
+            return marked(Cell(score_text(mean)), verdict)
         beaten = [difference.against for difference in of_system if difference.verdict == "better"]
         return f"{score_text(mean)} > {', '.join(beaten)}" if beaten else score_text(mean)
 
@@ -263,19 +263,14 @@ class SlicedComparison(Shown, Saved):
 
     def differences_table(self) -> Table:
         """Return a table of every difference in every slice, with its evidence and verdict."""
-        margin = self.settings.margin
+        pairs = [(slice_, pair) for slice_ in self.slices for pair in slice_.differences]
+        number = len(pairs) // len(self.measures)
+        table = pairs_table([pair for _, pair in pairs], self.settings, number)
         rows = [
-            (
-                self.slice_name(slice_),
-                str(difference.num_queries),
-                *difference_cells(difference, margin).values(),
-            )
-            for slice_ in self.slices
-            for difference in slice_.differences
+            (self.slice_name(slice_), str(pair.num_queries), *row)
+            for (slice_, pair), row in zip(pairs, table.rows, strict=True)
         ]
-        num_comparisons = len(rows) // len(self.measures)
-        headings = difference_headings(self.settings, num_comparisons)
-        return Table(("slice", "queries", *headings), rows)
+        return Table(("slice", "queries", *table.header), rows)
 
     def to_csv(self) -> str:
         """Return every difference of every slice with its evidence as CSV, one per line.
@@ -329,7 +324,7 @@ class SlicedComparison(Shown, Saved):
             if slice_.too_small:
                 whole = len(slice_.too_small) == len(self.measures)
                 of_measures = "" if whole else f" on {', '.join(slice_.too_small)}"
-                counted = number_of(slice_.num_queries, "query", "queries")
+                counted = number_of(slice_.num_queries, "query")
                 named = f"{self.slice_name(slice_)} ({counted})"
                 small.setdefault(of_measures, []).append(named)
         for of_measures, names in small.items():
@@ -347,7 +342,7 @@ class SlicedComparison(Shown, Saved):
             f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
             f"better and worse at {self.settings.alpha:g}"
         )
-        yield from interval_notes(self.settings, num_differences // len(self.measures))
+        yield interval_words(self.settings, num_differences // len(self.measures)).note
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.headlines import headline_of, join_names
+from beir_eval.comparison.headlines import common_verdict, headline_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
-from beir_eval.comparison.tables import difference_cells, difference_headings
+from beir_eval.comparison.tables import evidence_cells, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_cell_text,
+    join_names,
     p_text,
     rounded_up_text,
-    signed_text,
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
@@ -287,10 +286,8 @@ class StagedResult(Shown, Saved):
 
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
-        margin = self.settings.margin
         count = len(self.differences) // max(1, len(self.measures))
-        rows = [tuple(difference_cells(pair, margin).values()) for pair in self.differences]
-        return Table(difference_headings(self.settings, count), rows)
+        return pairs_table(self.differences, self.settings, count)
 
     def to_csv(self) -> str:
         """Return the losses as CSV, a line for each measure and reason."""
@@ -299,7 +296,7 @@ class StagedResult(Shown, Saved):
     def document(self) -> Document:
         """Return the verdict on the last stage, the stages, what is missing, and the evidence."""
         failed = [
-            f"{component} failed for {number_of(len(queries), 'query', 'queries')}, counted as "
+            f"{component} failed for {number_of(len(queries), 'query')}, counted as "
             f"empty rankings of the last stage: {first_few(queries)}"
             for component, queries in self.failures.items()
         ]
@@ -353,9 +350,7 @@ class StagedResult(Shown, Saved):
         if len(inputs) == 1:
             return headline_of(where, inputs, None, margin=margin)
         parts = ", ".join(f"{_AGAINST[pair.verdict]} {pair.against}" for pair in inputs)
-        verdicts = {pair.verdict for pair in pairs}
-        colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
-        return Sentence(f"{where}: {self.last} is {parts}", colour)
+        return Sentence(f"{where}: {self.last} is {parts}", common_verdict(pairs))
 
     def _compared(self, measure: str, *, has_seconds: bool) -> Table:
         """Return a table of the stages with their differences from their inputs, a row for each."""
@@ -369,9 +364,10 @@ class StagedResult(Shown, Saved):
                 *([] if has_all else [f"{stage.num_queries:,}"]),
                 *([_seconds_text(stage.seconds)] if has_seconds else []),
             ]
-            compared = [
-                (pair.against, *_evidence(pair)) for pair in self._inputs_of(stage, measure)
-            ]
+            compared: list[tuple[str | Cell, ...]] = []
+            for pair in self._inputs_of(stage, measure):
+                difference, interval, _, verdict = evidence_cells(pair)
+                compared.append((pair.against, difference, interval, verdict))
             first, *others = compared or [(", ".join(stage.inputs), "", "", "")]
             rows.append((stage.name, first[0], *of_stage, *first[1:]))
             rows += [("", other[0], *([""] * len(of_stage)), *other[1:]) for other in others]
@@ -472,12 +468,6 @@ class StagedResult(Shown, Saved):
         short = [name for name, depth in deepest.items() if depth < max(cutoffs, default=0)]
         if short:
             yield f"fewer documents than the cutoff, on average: {', '.join(short)}"
-
-
-def _evidence(pair: Difference) -> tuple[str | Cell, ...]:
-    """Return a difference, its interval and its verdict."""
-    verdict = Cell(pair.verdict, verdict=pair.verdict)
-    return (signed_text(pair.difference), interval_cell_text(pair), verdict)
 
 
 def _seconds_text(seconds: float | None) -> str:
