@@ -325,9 +325,8 @@ def number_of(count: int, noun: str) -> str:
     >>> number_of(1, "query"), number_of(2, "query"), number_of(2000, "id")
     ('1 query', '2 queries', '2,000 ids')
     """
-    if count == 1:
-        return f"1 {noun}"
-    return f"{count:,} {noun[:-1]}ies" if noun.endswith("y") else f"{count:,} {noun}s"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 #: What is meant by choices whose names do not say it.

@@ -41,6 +41,7 @@ from beir_eval.display.tables import (
     latex_table,
     record_rows,
     score_text,
+    table_of,
 )
 from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
@@ -48,7 +49,7 @@ from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Self
 
     from beir_eval.display.figure import Figure
@@ -343,21 +344,17 @@ class AcrossDatasets(Shown, Saved):
 
     def to_table(self) -> Table:
         """Return a table of the systems: average, interval, rank, and of all pairs groups."""
-        header = ("system", f"average {self.measure}", "interval", "rank", "ranks", "first")
-        groups = ("groups",) if self.baseline is None else ()
-        return Table((*header, *groups), [self._average_row(average) for average in self.averages])
-
-    def _average_row(self, average: SystemAverage) -> tuple[str | Cell, ...]:
-        """Return the row of one system in ``to_table``."""
-        return (
-            average.system,
-            score_text(average.average),
-            mean_interval_text(average.low, average.high, " … "),
-            str(average.rank),
-            f"{average.rank_low} … {average.rank_high}",
-            f"{average.first:.0%}",
-            *([average.groups] if self.baseline is None else []),
-        )
+        columns: dict[str, Callable[[SystemAverage], str]] = {
+            "system": lambda row: row.system,
+            f"average {self.measure}": lambda row: score_text(row.average),
+            "interval": lambda row: mean_interval_text(row.low, row.high, " … "),
+            "rank": lambda row: str(row.rank),
+            "ranks": lambda row: f"{row.rank_low} … {row.rank_high}",
+            "first": lambda row: f"{row.first:.0%}",
+        }
+        if self.baseline is None:
+            columns["groups"] = lambda row: row.groups
+        return table_of(self.averages, columns)
 
     def document(self, *, by_system: bool = False) -> Document:
         """Return the verdict, the means and differences, what it holds for; as details the rest.
@@ -366,20 +363,24 @@ class AcrossDatasets(Shown, Saved):
             by_system: whether systems are rows if two are compared, as they are if there are more.
         """
         left_out = [
-            f"{name} is not part of these averages: no result of {', '.join(systems)}."
-            for name, systems in self.left_out.items()
+            *(
+                f"{name} is not part of these averages: no result of {', '.join(systems)}."
+                for name, systems in self.left_out.items()
+            ),
+            *self._chosen_sentences(),
+            *(
+                f"{system} has no result on {', '.join(names)}, so no average."
+                for system, names in self.gaps.items()
+            ),
         ]
-        left_out += [f"{sentence}." for sentence in self._chosen_sentences()]
-        left_out += [
-            f"{system} has no result on {', '.join(names)}, so no average."
-            for system, names in self.gaps.items()
-        ]
+        is_pair = self._is_pair and (not by_system or self.baseline is None)
+        table = self._pair_table() if is_pair else self._systems_table()
         return Document(
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
             sentences=[self.headline()],
-            tables=[self._main_table(by_system=by_system)],
-            notes=[*left_out, *self._scope(by_system=by_system)],
+            tables=[table],
+            notes=[*left_out, *self._scope(is_pair=is_pair)],
             details=lambda: [
                 Document(heading="Averages", tables=[self.to_table()]),
                 Document(heading="Differences of the averages", tables=[self.differences_table()]),
@@ -390,17 +391,16 @@ class AcrossDatasets(Shown, Saved):
     def _chosen_sentences(self) -> Iterator[str]:
         """Yield what each chosen row is."""
         for name, row in self.chosen.items():
-            yield f"{name}: the best of {row.of} on {', '.join(row.datasets)}, {row.system}"
+            yield f"{name}: the best of {row.of} on {', '.join(row.datasets)}, {row.system}."
 
     def notes(self) -> list[str]:
         """Return the warnings, what the verdicts hold for, then methods and what was left out."""
         return [*super().notes(), *self._notes()]
 
-    def _main_table(self, *, by_system: bool) -> Table:
-        """Return the differences of a pair by data set, or the means of systems by data set."""
-        if self._is_shown_as_pair(by_system=by_system):
-            return self._pair_table()
-        return self._means_table() if self.baseline is None else self._systems_table()
+    @property
+    def _is_pair(self) -> bool:
+        """Whether two systems are compared, and no other."""
+        return len(self.systems) == 2 and not self.gaps  # noqa: PLR2004
 
     def _pair_table(self) -> Table:
         """Return a table of a pair: a row for each data set, and the average."""
@@ -418,34 +418,31 @@ class AcrossDatasets(Shown, Saved):
         return Table(headings, rows)
 
     def _systems_table(self) -> Table:
-        """Return means, systems × data sets, and the difference of each average to the baseline.
+        """Return means, systems × data sets, and what averages differ from that of a baseline.
 
         Marks behind means are of the single data sets.
         """
         means = self._means_table()
+        if self.baseline is None:
+            return means
         percent = percent_text(1 - self.settings.alpha)
         rows: list[tuple[str | Cell, ...]] = []
         for system, row in zip((*self.systems, *self.gaps), means.rows, strict=True):
             if system in self.gaps:
                 rows.append((*row, "", "", ""))
                 continue
-            if system == self.baseline:
-                evidence: tuple[str | Cell, ...] = ("", "", "baseline")
-            else:
+            evidence: tuple[str | Cell, ...] = ("", "", "baseline")
+            if system != self.baseline:
                 pair = self.difference(system)
                 signed, _, verdict = _evidence(pair)
                 evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
             rows.append((*row[:-1], score_text(self.average(system).average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
-    def _is_shown_as_pair(self, *, by_system: bool) -> bool:
-        are_two = len(self.systems) == 2 and not self.gaps  # noqa: PLR2004
-        return are_two and (not by_system or self.baseline is None)
-
-    def _scope(self, *, by_system: bool) -> Iterator[str]:
+    def _scope(self, *, is_pair: bool) -> Iterator[str]:
         """Yield the interval of a pair, what marks mean, and what the verdict is about."""
         pair = self.differences[0]
-        if not self._is_shown_as_pair(by_system=by_system):
+        if not is_pair:
             ending = "" if self.baseline is None else " on this data set"
             yield f"{self._meaning_of_marks}{ending}."
         elif pair.low or pair.high:
@@ -453,47 +450,28 @@ class AcrossDatasets(Shown, Saved):
             ends = signed_range_text(pair.low, pair.high)
             average = "average " if len(self.datasets) > 1 else ""
             yield f"The {percent} interval of the {average}difference: {ends}."
-        if self._has_fixed_datasets:
+        if self.settings.hierarchical:
+            yield "This is about other data sets like these."
+        elif len(self.datasets) > 1:
             others = "For others like them: compare_benchmark(hierarchical=True)."
             yield f"This holds for these data sets. {others}"
-        elif self.settings.hierarchical:
-            yield "This is about other data sets like these."
 
     def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
-        header = (
-            "system",
-            "against",
-            "difference",
-            "interval",
-            "p",
-            "corrected",
-            "data sets better/worse",
-            "significantly",
-            "verdict",
-        )
-        rows = [
-            (
-                difference.system,
-                difference.against,
-                signed_text(difference.difference),
-                signed_range_text(difference.low, difference.high)
-                if difference.low or difference.high
-                else "identical",
-                p_text(difference.p),
-                p_text(difference.p_corrected),
-                f"{difference.better}/{difference.worse}",
-                f"{difference.significantly_better}/{difference.significantly_worse}",
-                Cell(difference.verdict, verdict=difference.verdict),
-            )
-            for difference in self.differences
-        ]
-        return Table(header, rows)
-
-    @property
-    def _has_fixed_datasets(self) -> bool:
-        """Whether a verdict is about several data sets, and says nothing about others."""
-        return len(self.datasets) > 1 and not self.settings.hierarchical
+        columns: dict[str, Callable[[AverageDifference], str | Cell]] = {
+            "system": lambda pair: pair.system,
+            "against": lambda pair: pair.against,
+            "difference": lambda pair: signed_text(pair.difference),
+            "interval": lambda pair: (
+                signed_range_text(pair.low, pair.high) if pair.low or pair.high else "identical"
+            ),
+            "p": lambda pair: p_text(pair.p),
+            "corrected": lambda pair: p_text(pair.p_corrected),
+            "data sets better/worse": lambda pair: f"{pair.better}/{pair.worse}",
+            "significantly": lambda pair: f"{pair.significantly_better}/{pair.significantly_worse}",
+            "verdict": lambda pair: Cell(pair.verdict, verdict=pair.verdict),
+        }
+        return table_of(self.differences, columns)
 
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
@@ -582,7 +560,7 @@ class AcrossDatasets(Shown, Saved):
         caption = (
             f"{self.measure} on {sizes}; best in bold. {self._meaning_of_marks} ({tests}; level "
             f"{settings.alpha:g}).{scores.remark()}"
-            f"{''.join(f' {sentence}.' for sentence in self._chosen_sentences())}"
+            f"{''.join(f' {sentence}' for sentence in self._chosen_sentences())}"
         )
         table = latex_table(self._means_table(scores), caption=caption, label="tab:data-sets")
         return warnings_latex(self.warnings()) + table
@@ -596,36 +574,25 @@ class AcrossDatasets(Shown, Saved):
             scores: how scores are written.
         """
         scale = scale_of(self.measure, self._custom_measures)
-        columns = [
-            (
-                dataset.means,
-                {
-                    pair.system: pair.verdict
-                    for pair in self.by_dataset
-                    if pair.dataset == dataset.name
-                },
-            )
-            for dataset in self.datasets
-        ]
         averages = {average.system: average.average for average in self.averages}
-        columns.append((averages, {pair.system: pair.verdict for pair in self.differences}))
-        rows, cells = (*self.systems, *self.gaps), []
-        for means, verdicts in columns:
-            compared = [True] * len(means)
-            written = score_cells(list(means.values()), scale, scores, compared=compared)
-            of_system = dict(zip(means, written, strict=True))
-            if self.baseline is not None:
-                of_system = {
-                    name: marked(cell, verdicts.get(name, "")) for name, cell in of_system.items()
-                }
-            cells.append([of_system.get(name, Cell(NONE)) for name in rows])
-        if self.baseline is None:
-            groups = [average.groups for average in self.averages]
-            cells[-1] = [
-                replace(cell, mark=mark) for cell, mark in zip(cells[-1], groups, strict=True)
-            ]
+        groups = {average.system: average.groups for average in self.averages}
+        means = [*((dataset.name, dataset.means) for dataset in self.datasets), (None, averages)]
+        verdicts: dict[tuple[str | None, str], str] = {
+            (pair.dataset, pair.system): pair.verdict for pair in self.by_dataset
+        }
+        verdicts |= {(None, pair.system): pair.verdict for pair in self.differences}
+        rows, columns = (*self.systems, *self.gaps), []
+        for name, of_system in means:
+            written = score_cells(list(of_system.values()), scale, scores)
+            cells = dict(zip(of_system, written, strict=True))
+            for system, cell in cells.items():
+                if self.baseline is not None:
+                    cells[system] = marked(cell, verdicts.get((name, system), ""))
+                elif name is None:
+                    cells[system] = replace(cell, mark=groups[system])
+            columns.append([cells.get(system, Cell(NONE)) for system in rows])
         header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
-        return Table(header, list(zip(rows, *cells, strict=True)))
+        return Table(header, list(zip(rows, *columns, strict=True)))
 
     def to_csv(self) -> str:
         """Return the differences of the averages as CSV, a line for each.
@@ -640,33 +607,32 @@ class AcrossDatasets(Shown, Saved):
 
     def _notes(self) -> Iterator[str]:
         """Yield what ``notes`` returns after the warnings."""
-        settings = self.settings
+        alpha, number = self.settings.alpha, len(self.differences)
+        flipped, sample = "queries within each data set", "queries of these data sets"
+        statement, kind, resampled = "these data sets", "BCa", "queries"
+        if self.settings.hierarchical:
+            flipped, sample = "whole data sets", "data sets"
+            statement, kind = "other data sets like these", "percentile"
+            resampled = "data sets, and queries"
+        corrected = f", corrected by max-T over {number} comparisons" if number > 1 else ""
+        simultaneous = ", simultaneous" if number > 1 else ""
+        percent = percent_text(1 - alpha)
         yield (
             f"{number_of(len(self.datasets), 'data set')}, {self._num_queries} queries; the "
             "average is the unweighted mean of the data sets' means, queries are never pooled"
         )
-        num_pairs, alpha = len(self.differences), settings.alpha
-        flipped, statement = "queries within each data set", "these data sets"
-        if settings.hierarchical:
-            flipped, statement = "whole data sets", "other data sets like these"
-        corrected = f", corrected by max-T over {num_pairs} comparisons" if num_pairs > 1 else ""
         yield (
             f"differences: sign flips of {flipped}, statistic the average of the mean differences"
             f"{corrected}; better and worse at {alpha:g}, about {statement}"
         )
-        yield queries_only_note(
-            "data sets" if settings.hierarchical else "queries of these data sets"
-        )
-        simultaneous = ", simultaneous" if num_pairs > 1 else ""
+        yield queries_only_note(sample)
         yield (
-            f"intervals of differences: of the test, {percent_text(1 - alpha)}{simultaneous}; an "
-            "interval excludes 0 exactly if the difference is significant"
+            f"intervals of differences: of the test, {percent}{simultaneous}; an interval excludes "
+            "0 exactly if the difference is significant"
         )
-        kind = "percentile" if settings.hierarchical else "BCa"
-        resampled = "data sets, and " if settings.hierarchical else ""
         yield (
-            f"averages and ranks: {kind} bootstrap, {percent_text(1 - alpha)} each, resampling "
-            f"{resampled}queries within each data set"
+            f"averages and ranks: {kind} bootstrap, {percent} each, resampling {resampled} within "
+            "each data set"
         )
         yield (
             "single data sets: sign flips of queries, corrected by Holm over "

@@ -10,8 +10,12 @@ from beir_eval.comparison.tables import judged_shares
 from beir_eval.comparison.verdict_sentences import some_of
 from beir_eval.display.tables import score_text
 from beir_eval.errors import number_of
-from beir_eval.evaluation.notes import judged_depth
-from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
+from beir_eval.evaluation.depths import (
+    SHALLOW_PART,
+    compares_depths,
+    judged_depth,
+    unequal_depths_text,
+)
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 

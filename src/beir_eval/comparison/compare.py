@@ -18,11 +18,7 @@ from beir_eval.comparison.decisions import Decisions
 from beir_eval.comparison.likeness import likeness_of
 from beir_eval.comparison.records import ComparisonSettings, TieRange
 from beir_eval.comparison.result import Comparison, with_runs
-from beir_eval.comparison.sampling import (
-    checked_clusters,
-    checked_deterministic,
-    choose_repeats,
-)
+from beir_eval.comparison.sampling import checked_clusters, checked_deterministic, choose_repeats
 from beir_eval.comparison.to_judge import ComparedRuns
 from beir_eval.core.arrays import exact_sum
 from beir_eval.errors import ResultError, SettingError, about_system, check_count, shown
@@ -489,7 +485,11 @@ def tie_ranges(
     """
     decisions = compared.decisions
     measures = [measure for measure in map(parse, decisions.measures) if measure.has_tie_extremes]
-    tied = [system for system in decisions.systems if any(map(_has_ties, results[system]))]
+    tied = [
+        system
+        for system in decisions.systems
+        if any(result.counted and result.counted.tied_documents for result in results[system])
+    ]
     if not measures or not tied:
         return
     qrels = compared.qrels.select(decisions.query_ids)
@@ -512,7 +512,3 @@ def tie_ranges(
             )
             if low < high:
                 yield TieRange(measure=name, system=system, low=low, high=high)
-
-
-def _has_ties(result: EvaluationResult) -> bool:
-    return result.counted is not None and result.counted.tied_documents > 0

@@ -299,15 +299,11 @@ def _spreads(measure: Measure, sd: float | None) -> Iterator[tuple[str, float, s
             "standard deviation with sd=, for example from an earlier comparison"
         )
         raise InputError(msg)
-    nearest = min(same, key=lambda candidate: _cutoff_distance(candidate, measure))
+    # As a ratio; a measure without a cutoff is like one with a very high one.
+    logarithm = math.log(measure.cutoff or 10_000)
+    nearest = min(same, key=lambda other: abs(math.log(other.cutoff or 10_000) - logarithm))
     for label, deviation in zip(_LABELS, SPREADS[str(nearest)], strict=True):
         yield label, deviation, str(nearest)
-
-
-def _cutoff_distance(first: Measure, second: Measure) -> float:
-    """Return how far two cutoffs are apart, as a ratio; none is like a very high one."""
-    logarithms = [math.log(measure.cutoff or 10_000) for measure in (first, second)]
-    return abs(logarithms[0] - logarithms[1])
 
 
 def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row

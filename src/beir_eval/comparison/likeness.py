@@ -10,13 +10,11 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.differences import MOST_PAIRS
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo
-from beir_eval.comparison.verdict_sentences import range_text, value_or_unknown
 from beir_eval.core.saved import FROZEN
-from beir_eval.display.tables import Table
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.comparison.decisions import Decisions
     from beir_eval.comparison.records import Difference
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 MOST_RANKING_PAIRS = 100_000
 #: The rows of ``Likeness.values``.
 LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
-_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
 
 
 class Likeness(BaseModel):
@@ -150,21 +147,3 @@ def _mean_of_defined(values: Floats) -> float | None:
     """Return the mean of the values that are no NaN, f8[Q]; None without such values."""
     defined = values[~np.isnan(values)].tolist()
     return math.fsum(defined) / len(defined) if defined else None
-
-
-def likeness_table(pairs: Iterable[Likeness]) -> Table:
-    """Return the likeness of pairs as a table, one row for each pair."""
-    return Table(
-        _COLUMNS,
-        [
-            (
-                pair.system,
-                pair.against,
-                value_or_unknown(pair.rbo),
-                range_text(pair.rbo_lowest, pair.rbo_highest),
-                value_or_unknown(pair.overlap),
-                value_or_unknown(pair.kendall_distance),
-            )
-            for pair in pairs
-        ],
-    )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from beir_eval.comparison.cautions import cautions_on, ignored_queries
 from beir_eval.comparison.chance import chance_table, likeness_notes, notes_of, sample_text
+from beir_eval.comparison.compared import lost_and_gained
 from beir_eval.comparison.coverage import warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, verdicts_of
-from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.tables import (
     EVIDENCE_COLUMNS,
     JUDGED_TITLE,
@@ -19,6 +19,7 @@ from beir_eval.comparison.tables import (
     is_ranked,
     judged_table,
     judged_texts,
+    likeness_table,
     pair_label,
     pairs_table,
     shown_differences,
@@ -52,7 +53,7 @@ from beir_eval.display.tables import (
     without_repeated_columns,
 )
 from beir_eval.errors import number_of
-from beir_eval.evaluation.tables import compares_depths
+from beir_eval.evaluation.depths import compares_depths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -391,12 +392,10 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
     if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
     first = comparison.differences[0]
-    pair = {"system": first.system, "against": first.against}
-    worst = comparison.regressions(first.measure, 1, **pair)
-    best = comparison.improvements(first.measure, 1, **pair)
-    if worst or best:
-        loses = f"loses most on {_query_text(worst[0], queries)}" if worst else "loses on no query"
-        gains = f"gains most on {_query_text(best[0], queries)}" if best else "gains on none"
+    lost, gained = lost_and_gained(comparison, first.measure, first.system, first.against)
+    if lost or gained:
+        loses = f"loses most on {_query_text(lost[0], queries)}" if lost else "loses on no query"
+        gains = f"gains most on {_query_text(gained[0], queries)}" if gained else "gains on none"
         measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
         yield f"{first.system} {loses}, {gains}{measure}"
 

@@ -19,11 +19,22 @@ from beir_eval.comparison.verdict_sentences import (
     mean_interval_text,
     p_text,
     queries_text,
+    range_text,
     signed_text,
     test_text,
+    value_or_unknown,
 )
-from beir_eval.display.tables import UNKNOWN, VERDICTS, Cell, ScoreFormat, Table, latex_table
-from beir_eval.evaluation.notes import judged_depth, judged_share, ranks_caption, share_text
+from beir_eval.display.tables import (
+    UNKNOWN,
+    VERDICTS,
+    Cell,
+    ScoreFormat,
+    Table,
+    latex_table,
+    table_of,
+)
+from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
+from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 
 
@@ -160,8 +172,7 @@ def to_table(
     for measure in comparison.measures:
         scale = scale_of(measure, comparison.custom_measures)
         means = [of_system[measure, system] for system in systems]
-        compared, written = [True] * len(means), scores or ScoreFormat()
-        cells = score_cells([mean.mean for mean in means], scale, written, compared=compared)
+        cells = score_cells([mean.mean for mean in means], scale, scores or ScoreFormat())
         ends = [
             mean_interval_text(mean.low, mean.high, " to ", scale.bounds) if intervals else ""
             for mean in means
@@ -286,6 +297,21 @@ def judged_table(comparison: Compared) -> Table | None:
         return None
     labels = [label_of(comparison, system) for system in systems]
     return Table(("system", *columns), list(zip(labels, *columns.values(), strict=True)))
+
+
+def likeness_table(pairs: Iterable[Likeness]) -> Table:
+    """Return the likeness of pairs as a table, one row for each pair."""
+    return table_of(
+        pairs,
+        {
+            "system": lambda pair: pair.system,
+            "against": lambda pair: pair.against,
+            "RBO": lambda pair: value_or_unknown(pair.rbo),
+            "RBO bounds": lambda pair: range_text(pair.rbo_lowest, pair.rbo_highest),
+            "overlap": lambda pair: value_or_unknown(pair.overlap),
+            "Kendall distance": lambda pair: value_or_unknown(pair.kendall_distance),
+        },
+    )
 
 
 def to_latex(comparison: Compared, scores: ScoreFormat) -> str:

@@ -26,19 +26,13 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import (
-    judged_depth,
-    judged_share,
-    notes_below,
-    ranks_caption,
-    share_text,
-)
+from beir_eval.evaluation.depths import judged_depth, judged_share, share_text, unequal_depths_text
+from beir_eval.evaluation.notes import notes_below, ranks_caption
 from beir_eval.measures import parse
-from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures.scales import ScoreScale
@@ -71,7 +65,7 @@ def means_table(
     for measure in shown_measures:
         scale = scale_of(measure, results[0].custom_measures)
         means = [row.means[measure] for row in rows]
-        columns.append(score_cells(means, scale, scores, compared=compared))
+        columns.append(score_cells(means, scale, scores, compared))
     return _table_of_columns([row.label for row in rows], columns, shown_measures, results)
 
 
@@ -88,7 +82,10 @@ def _table_of_columns(
 
 
 def score_cells(
-    scores: Sequence[float], scale: ScoreScale, written: ScoreFormat, *, compared: Sequence[bool]
+    scores: Sequence[float],
+    scale: ScoreScale,
+    written: ScoreFormat,
+    compared: Sequence[bool] | None = None,
 ) -> list[Cell]:
     """Return scores of several systems on one measure as cells; those that look best are marked.
 
@@ -96,19 +93,16 @@ def score_cells(
         scores: the scores; NaN where a system has none.
         scale: the bounds of the measure, and whether higher is better.
         written: how scores are written.
-        compared: which of them are compared, so that the best of these are marked.
+        compared: which of them are compared, so that the best of these are marked; None: all, if
+            there are several.
     """
-    cells = [Cell(written.text(score, scale.bounds)) for score in scores]
-    known = [
-        score
-        for score, is_compared in zip(scores, compared, strict=True)
-        if is_compared and not math.isnan(score)
-    ]
+    marks = [len(scores) > 1] * len(scores) if compared is None else compared
+    texts = [written.text(score, scale.bounds) for score in scores]
+    known = [score for score, mark in zip(scores, marks, strict=True) if mark and score == score]  # noqa: PLR0124 - not NaN
     # Scores that look equal are equally good to a reader.
-    best = Cell(written.text(scale.best(known), scale.bounds)) if known else None
+    best = written.text(scale.best(known), scale.bounds) if known else ""
     return [
-        replace(cell, is_best=is_compared and cell == best)
-        for cell, is_compared in zip(cells, compared, strict=True)
+        Cell(text, is_best=mark and text == best) for text, mark in zip(texts, marks, strict=True)
     ]
 
 
@@ -129,9 +123,7 @@ def repeats_table(
     for measure in measures:
         means = [[result[measure] for result in repeats] for repeats in systems.values()]
         scale = scale_of(measure, results[0].custom_measures)
-        centres = list(map(statistics.fmean, means))
-        compared = [len(systems) > 1] * len(systems)
-        cells = score_cells(centres, scale, ScoreFormat(), compared=compared)
+        cells = score_cells(list(map(statistics.fmean, means)), scale, ScoreFormat())
         spreads = [f" ± {score_text(statistics.stdev(each))}" if each[1:] else "" for each in means]
         columns.append(
             [
@@ -239,7 +231,11 @@ def notes_below_all(results: Sequence[EvaluationResult], measures: Sequence[str]
         results: the results.
         measures: the measures of the table.
     """
-    below = [_unstarred(notes_below(result), measures, results) for result in results]
+    has_star = any(starred_label(measure, results) != measure for measure in measures)
+    below = [
+        [note for note in notes_below(result) if has_star or not note.startswith("*")]
+        for result in results
+    ]
     return [*depth_notes(results, measures), *_shared(results, below)]
 
 
@@ -308,14 +304,6 @@ def _with_judged(
     rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]
     wider = Table((*table.header, *(f"judged@{depth}" for depth in depths)), rows)
     return first_that_fits([[wider], [table]])[0]
-
-
-def _unstarred(
-    notes: Sequence[str], measures: Sequence[str], results: Sequence[EvaluationResult]
-) -> list[str]:
-    """Return notes without the one that explains the asterisk, if no measure shown has one."""
-    has_star = any(starred_label(measure, results) != measure for measure in measures)
-    return [note for note in notes if has_star or not note.startswith("*")]
 
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
@@ -476,51 +464,3 @@ def starred_label(measure: str, results: Sequence[EvaluationResult]) -> str:
     """Return a measure, with a ``*`` if a result has no ranking as deep as its cutoff."""
     is_beyond = any(result.label(measure).endswith("*") for result in results)
     return f"{measure} *" if is_beyond else measure
-
-
-#: A ranking with fewer documents than this part of another one's is shallower.
-SHALLOW_PART = 0.95
-
-
-def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
-    """Return whether a measure compares the depths of systems and not their rankings only.
-
-    That is so if it has no cutoff, or one beyond the shallowest system, and another system is
-    deeper.
-
-    Args:
-        measure: the name of the measure; False for one that is not a measure of this package.
-        depths: {system: the number of documents in its longest ranking}.
-    """
-    parsed = registered(measure)
-    if parsed is None or len(depths) <= 1:
-        return False
-    counted = [
-        depth if parsed.cutoff is None else min(depth, parsed.cutoff) for depth in depths.values()
-    ]
-    return min(counted) < SHALLOW_PART * max(counted)
-
-
-def depths_text(depths: Mapping[str, int]) -> str:
-    """Return that systems differ in depth, with the shallowest and the deepest.
-
-    >>> depths_text({"bm25": 100, "top10": 10})
-    'documents below rank 10 are missing from top10 (bm25 has 100)'
-    """
-    (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
-    return f"documents below rank {shallowest:,} are missing from {first} ({last} has {deepest:,})"
-
-
-def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> str:
-    """Return that some measures compare depths, and what to do; "" if none does.
-
-    Args:
-        measures: the names of the measures.
-        depths: {system: the number of documents in its longest ranking}.
-    """
-    listed = [name for name in measures if compares_depths(name, depths)]
-    if not listed:
-        return ""
-    lowest = min(depths.values())
-    counted = f"which {', '.join(listed)} {'counts' if len(listed) == 1 else 'count'}"
-    return f"{depths_text(depths)}, {counted}: choose a cutoff of at most {lowest:,}"

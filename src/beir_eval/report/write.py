@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
-from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
-from beir_eval.comparison.tables import judged_table
+from beir_eval.comparison.tables import judged_table, likeness_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.display import charts
