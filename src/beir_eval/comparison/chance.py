@@ -150,17 +150,17 @@ def _repeats(comparison: Compared) -> Chance:
     if not noisy:
         return Chance("repeats", "equal: all systems are deterministic", in_p=True)
     counts = {mean.system: mean.repeats for mean in comparison.means if mean.system in noisy}
-    if settings.has_random_repeats:
-        low, high = min(counts.values()), max(counts.values())
-        kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
-        number = f"{low} {kind}" if low == high else f"{low} to {high} {kind}"
-        other = " other" if len(noisy) < len(comparison.systems) else ""
-        return Chance("repeats", f"a sample of {number} of each{other} system", number, in_p=True)
-    if max(counts.values(), default=1) > 1:
+    low, high = min(counts.values(), default=1), max(counts.values(), default=1)
+    if high == 1:
+        text = "the same runs, one of each system (else repeats)"
+        return Chance("repeats", text, "training noise")
+    if not settings.has_random_repeats:
         text = "the same repeats, averaged (else repeats)"
         return Chance("repeats", text, "noise of repeats")
-    text = "the same runs, one of each system (else repeats)"
-    return Chance("repeats", text, "training noise")
+    kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
+    number = f"{low} {kind}" if low == high else f"{low} to {high} {kind}"
+    other = " other" if len(noisy) < len(comparison.systems) else ""
+    return Chance("repeats", f"a sample of {number} of each{other} system", number, in_p=True)
 
 
 def _noise_text(comparison: Compared) -> str:

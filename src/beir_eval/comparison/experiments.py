@@ -262,7 +262,9 @@ def experiment_power(
     least = smallest_margin(num_queries, alpha=alpha)
     fewest = next(count for count in range(2, 2000) if smallest_p(count) <= alpha)
     rows = [
-        _measure_power(measure, spread, num_queries, alpha, power, can_decide=num_queries >= fewest)
+        _measure_power(
+            measure, spread, num_queries, can_decide=num_queries >= fewest, alpha=alpha, power=power
+        )
         for measure in chosen
         for spread in _spreads(measure, sd)
     ]
@@ -306,15 +308,15 @@ def _spreads(measure: Measure, sd: float | None) -> Iterator[tuple[str, float, s
         yield label, deviation, str(nearest)
 
 
-def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row
+def _measure_power(
     measure: Measure,
     spread: tuple[str, float, str],
     num_queries: int,
-    alpha: float,
-    power: float,
-    can_decide: bool,  # noqa: FBT001
+    *,
+    can_decide: bool,
+    **levels: float,
 ) -> MeasurePower:
-    """Return what the queries can show with one measure and spread."""
+    """Return what the queries can show with one measure and spread, at levels alpha and power."""
     label, deviation, origin = spread
     score_range = None if measure.bounds is None else measure.bounds[1] - measure.bounds[0]
     limit = math.inf if score_range is None else score_range
@@ -324,10 +326,8 @@ def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row
             f"{deviation:g}: did you mean {deviation / 100:g}?"
         )
         raise SettingError(msg)
-    detectable = minimum_detectable_difference(deviation, num_queries, alpha=alpha, power=power)
-    equal_within = detectable_equality(
-        deviation, num_queries, alpha=alpha, power=power, score_range=score_range
-    )
+    detectable = minimum_detectable_difference(deviation, num_queries, **levels)
+    equal_within = detectable_equality(deviation, num_queries, score_range=score_range, **levels)
     return MeasurePower(
         measure=str(measure),
         spread=label,

@@ -288,33 +288,20 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
     The differences on the first measures are kept; if those of one measure are too many, the
     greatest. A sentence on what is left out is appended to ``notices``.
     """
-    pairs = max(1, comparison.num_comparisons)
+    pairs, differences = max(1, comparison.num_comparisons), comparison.differences
     measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
-    differences = [
-        difference for difference in comparison.differences if difference.measure in measures
-    ]
-    differences.sort(key=lambda difference: -abs(difference.difference))
-    keys = {
-        (difference.measure, difference.system, difference.against)
-        for difference in differences[:MOST_DIFFERENCES]
-    }
-    if len(keys) == len(comparison.differences):
+    listed = [index for index, pair in enumerate(differences) if pair.measure in measures]
+    greatest = sorted(listed, key=lambda index: -abs(differences[index].difference))
+    kept = sorted(greatest[:MOST_DIFFERENCES])
+    if len(kept) == len(differences):
         return comparison
     which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
     notices.append(
-        f"{len(keys):,} of {len(comparison.differences):,} differences are shown, {which}; "
-        "to_csv() and -o c.csv give all of them"
+        f"{len(kept):,} of {len(differences):,} differences are shown, {which}; to_csv() and "
+        "-o c.csv give all of them"
     )
-    return comparison.model_copy(
-        update={
-            "measures": measures,
-            "differences": tuple(
-                difference
-                for difference in comparison.differences
-                if (difference.measure, difference.system, difference.against) in keys
-            ),
-        }
-    )
+    update = {"measures": measures, "differences": tuple(differences[index] for index in kept)}
+    return comparison.model_copy(update=update)
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
