@@ -306,7 +306,7 @@ class Compared(Saved):
                 "compare_runs(qrels, runs) has; saved results and comparisons do not"
             )
             raise NotEvaluatedError(msg)
-        return self._runs.documents_to_judge(name)[:n]
+        return self._runs.documents_to_judge(self, name)[:n]
 
     @property
     def _index(self) -> Index:

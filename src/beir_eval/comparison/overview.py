@@ -124,10 +124,9 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
     depending = []
     for measure in comparison.measures:
         pairs = [pair for pair in comparison.differences if pair.measure == measure]
-        missing, ending = 0, ""
-        if common is not None:
-            missing = max(pair.num_queries for pair in pairs) - common.num_queries
-        if common is not None and missing > 0:
+        ending = ""
+        most = max(pair.num_queries for pair in pairs)
+        if common is not None and (missing := most - common.num_queries) > 0:
             ending = f", with {number_of(missing, 'query')} missing"
             on_common = [pair for pair in common.differences if pair.measure == measure]
             if on_common and _are_others(comparison, pairs, on_common):
@@ -162,11 +161,9 @@ def _main_tables(comparison: Compared) -> list[Table]:
     if not is_ranked(comparison):
         p = _evidence_headings(comparison)[2]
         return narrow_tables([systems_columns(comparison, measure) for measure in measures], p)
-    return (
-        [to_table(comparison)]
-        if len(measures) > 1
-        else narrow_tables([_ranked_columns(comparison)])
-    )
+    if len(measures) > 1:
+        return [to_table(comparison)]
+    return narrow_tables([_ranked_columns(comparison)])
 
 
 def _details(comparison: Compared, shown: Collection[str]) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""Results side by side: tables of their means as text and LaTeX, shared notes, different depths.
+"""Results side by side: tables of their means as text and LaTeX, and shared notes.
 
 Tables have measures by cutoffs, or systems by measures. Notes and measures are those that results
 share; if systems differ in depth, some measures compare the depths, and a sentence says so.

@@ -204,11 +204,10 @@ class CheckpointCurve(Shown, Saved):
             cells = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
                 key = (measure, checkpoint.name)
-                point = points[key]
+                low, high = points[key].low, points[key].high
+                interval = mean_interval_text(low, high, " … ", self._bounds(measure))
                 marks = ("★" if key in best else "") + settled.get(key, "")
-                interval = mean_interval_text(point.low, point.high, " … ", self._bounds(measure))
-                text = f"{score_text(point.mean)} ({interval})"
-                cells.append(f"{text} {marks}".rstrip())
+                cells.append(f"{score_text(points[key].mean)} ({interval}) {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 
