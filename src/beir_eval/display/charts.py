@@ -350,25 +350,20 @@ def difference_rows(
 
 
 def score_rows(
-    query_ids: Sequence[str],
-    scores: Iterable[float],
-    texts: Mapping[str, str] | None = None,
-    *,
-    higher_is_better: bool = True,
+    query_ids: Sequence[str], scores: Iterable[float], *, higher_is_better: bool
 ) -> list[dict[str, Any]]:
     """Return one row per query with a score, the best score first.
 
     Args:
         query_ids: the ids of the queries. [Q]
         scores: the scores of the system, NaN for none. [Q]
-        texts: {query_id: text}.
         higher_is_better: whether the highest score is the best, or the lowest.
 
     Returns:
-        Rows with query, text, score, and the begin and end of the bar.
+        Rows with query, an empty text, score, and the begin and end of the bar.
     """
     rows: list[dict[str, Any]] = [
-        {"query": query_id, "text": (texts or {}).get(query_id, ""), "score": score}
+        {"query": query_id, "text": "", "score": score}
         for query_id, score in zip(query_ids, scores, strict=True)
         if score == score  # noqa: PLR0124 - not NaN
     ]

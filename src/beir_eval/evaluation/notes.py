@@ -138,12 +138,11 @@ def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
 
 def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     """Yield the notes on failed queries, documents and times."""
-    failed = retrieval.failures
+    failed, further = retrieval.failures, retrieval.further_chunks
     reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
     verb = "counts" if retrieval.chunks == 1 else "count"
-    left_out = (
-        f"{retrieval.further_chunks} of them left out as the ranking holds their document already"
-    )
+    alone = "without the field of collapse: each counts as a document of its own"
+    left_out = f"{further} of them left out as the ranking holds their document already"
     yield from _counts(
         (len(failed), "missing query", f"failed ({reasons})"),
         (retrieval.retries, "attempt", "of a query failed and had to be repeated"),
@@ -154,11 +153,7 @@ def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
             "of documents that the ranking holds already: left out",
         ),
         (retrieval.unnamed, "retrieved document", "without a name: left out"),
-        (
-            retrieval.without_parent,
-            "retrieved document",
-            "without the field of collapse: each counts as a document of its own",
-        ),
+        (retrieval.without_parent, "retrieved document", alone),
     )
     if retrieval.seconds:
         timed_queries = number_of(len(retrieval.seconds), "query")
@@ -186,24 +181,16 @@ def _query_notes(
     if not is_limited and not counted.queries_missing:
         yield number_of(counted.queries_judged, "query")
     empty, without_relevant = counted.queries_empty, counted.queries_without_relevant
-    effect = "counted as undefined, mostly 0"
+    no_grade = "with no grade above 0 (counted as undefined, mostly 0)"
     if settings.no_relevant == "skip":
-        effect = "left out of means that need one"
+        no_grade = "with no grade above 0 (left out of means that need one)"
     has_most = counted.queries_retrieved >= len(counted.queries_missing)  # else in a warning
     not_judged = counted.queries_not_judged if has_most else 0
     yield from _counts(
         (len(empty), "query", f"with an empty ranking: {first_few(empty)}"),
-        (
-            len(without_relevant),
-            "query",
-            f"with no grade above 0 ({effect}): {first_few(without_relevant)}",
-        ),
+        (len(without_relevant), "query", f"{no_grade}: {first_few(without_relevant)}"),
         (not_judged, "unjudged query", f"{'was' if not_judged == 1 else 'were'} ignored"),
-        (
-            counted.queries_without_judgements,
-            "query",
-            "of the qrels with no judgement: left out",
-        ),
+        (counted.queries_without_judgements, "query", "of the qrels with no judgement: left out"),
     )
 
 

@@ -55,10 +55,9 @@ if TYPE_CHECKING:
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
 #: other parts (tables, figures, scripts) take more is larger.
 MOST_BYTES = 5_900_000
-#: The most differences shown, rows of a figure, and figures of differences that are not folded.
+#: The most differences shown, and rows of a figure.
 MOST_DIFFERENCES = 2_000
 _MOST_ROWS = 60
-_MOST_FIGURES = 6
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
 _NOTICE_BYTES = 2_000
 
@@ -251,7 +250,6 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
         for index, measure in enumerate(() if compared else limited.measures)
     }
-    forests = captioned(figures)
     return Page(
         warnings=warnings,
         answers=document.sentences,
@@ -261,8 +259,7 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
         differences=limited.differences_table(),
-        difference_figures=forests[:_MOST_FIGURES],
-        folded_figures=forests[_MOST_FIGURES:],
+        difference_figures=captioned(figures),
         comparison_notes=[
             *(
                 note
