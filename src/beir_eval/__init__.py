@@ -19,12 +19,7 @@ from beir_eval._version import __version__
 from beir_eval.core.imports import lazy_exports
 
 if TYPE_CHECKING:
-    from beir_eval.adapters import (
-        read_qrels,
-        read_run,
-        write_qrels,
-        write_run,
-    )
+    from beir_eval.adapters import read_qrels, read_run, write_qrels, write_run
     from beir_eval.benchmark import Benchmark, choose, compare_benchmark
     from beir_eval.comparison import (
         Comparison,
@@ -39,11 +34,7 @@ if TYPE_CHECKING:
     from beir_eval.core import Qrels, RelevanceMatrix, Run
     from beir_eval.datasets import load_dataset
     from beir_eval.errors import BeirEvalError, BeirEvalWarning
-    from beir_eval.evaluation import (
-        EvaluationResult,
-        Evaluator,
-        evaluate,
-    )
+    from beir_eval.evaluation import EvaluationResult, Evaluator, evaluate
     from beir_eval.fusion import fuse, fusion_grid
     from beir_eval.measures import DEFAULT_MEASURES, Measure, parse
     from beir_eval.measures.all_measures import *

@@ -319,18 +319,14 @@ def first_few(ids: Iterable[object]) -> str:
     return f"{text} and {num_more} more" if num_more > 0 else text
 
 
-def number_of(count: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
+def number_of(count: int, noun: str) -> str:
+    """Return a number with its noun, which is in the plural unless the number is 1.
 
-    Args:
-        count: the number.
-        noun: the noun for 1.
-        plural: the noun for other numbers; by default with an s.
-
-    >>> number_of(1, "query", "queries"), number_of(2000, "id")
-    ('1 query', '2,000 ids')
+    >>> number_of(1, "query"), number_of(2, "query"), number_of(2000, "id")
+    ('1 query', '2 queries', '2,000 ids')
     """
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 #: What is meant by choices whose names do not say it.

@@ -19,7 +19,7 @@ from beir_eval import (
     write_report,
 )
 from beir_eval.comparison import Comparison, to_junit
-from beir_eval.comparison.judged import judged_table
+from beir_eval.comparison.tables import judged_table
 from beir_eval.errors import (
     MeasureError,
     NotEvaluatedError,

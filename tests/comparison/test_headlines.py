@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import compare
-from beir_eval.comparison.headlines import headline, headlines
+from beir_eval.comparison.headlines import headlines
 from made_results import made, scores_apart
 
 MEASURES = ("nDCG@10", "MAP@100")
@@ -23,20 +23,20 @@ def test_measures_with_the_same_verdicts_share_a_sentence():
 def test_a_significant_difference_below_the_margin_says_that_it_is_smaller():
     base, better = scores_apart(0.05)
     comparison = compare([made(base, "A"), made(better, "B")], baseline="A", margin=0.1, draws=500)
-    assert headline(comparison).text == "nDCG@10: B is better than A by less than 0.1"
+    assert headlines(comparison)[0].text == "nDCG@10: B is better than A by less than 0.1"
     [difference] = comparison.differences
     margin = (difference.difference + difference.high) / 2
     results = [made(base, "A"), made(better, "B")]
     comparison = compare(results, baseline="A", margin=margin, draws=500)
     text = f"B is better than A by less than {margin:g} (estimated)"
-    assert headline(comparison).text == f"nDCG@10: {text}"
+    assert headlines(comparison)[0].text == f"nDCG@10: {text}"
     assert text in comparison.to_markdown()
 
 
 def test_many_systems_with_one_verdict_are_counted():
     base, better = scores_apart(0.2)
     results = [made(base, "A"), *(made(better + number / 100, f"B{number}") for number in range(5))]
-    text = headline(compare(results, baseline="A", draws=500)).text
+    text = headlines(compare(results, baseline="A", draws=500))[0].text
     assert text == "nDCG@10: all 5 are better than A"
 
 
@@ -50,7 +50,7 @@ def compared(*groups, **options):
     scores = [np.full(40, GROUPS[group]) + rng.normal(0, 0.05, 40) for group in groups]
     names = [f"{group}{number}" for number, group in enumerate(groups)]
     results = [made(row, name) for row, name in zip(scores, names, strict=True)]
-    return headline(compare(results, draws=2000, **options)).text.removeprefix("nDCG@10: ")
+    return headlines(compare(results, draws=2000, **options))[0].text.removeprefix("nDCG@10: ")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_systems_that_are_not_best_need_not_be_worse_than_each_that_may_be():
     scores = np.random.default_rng(5).normal([[0.8], [0.75], [0.76]], 0.05, (3, 40))
     scores[2] += np.tile([0.25, -0.25], 20)
     results = [made(row, name) for row, name in zip(scores, "abc", strict=True)]
-    text = headline(compare(results, draws=2000)).text
+    text = headlines(compare(results, draws=2000))[0].text
     assert text == "nDCG@10: undecided whether a or c is best; b is not best"
 
 
@@ -113,4 +113,4 @@ def test_equivalent_and_identical_systems_have_sentences_of_their_own():
         (again, None, "all 3 score the same on every query"),
     ):
         comparison = compare(compared_results, baseline=baseline, margin=0.1)
-        assert headline(comparison).text == f"nDCG@10: {text}"
+        assert headlines(comparison)[0].text == f"nDCG@10: {text}"

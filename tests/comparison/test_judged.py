@@ -3,8 +3,8 @@
 import pytest
 
 from beir_eval import compare, compare_runs, evaluate
-from beir_eval.comparison.judged import JUDGED_TITLE, judged_table
 from beir_eval.comparison.overview import document_of
+from beir_eval.comparison.tables import JUDGED_TITLE, judged_table
 
 #: Made runs look like mistakes, which they are not here.
 pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import Run, compare, compare_runs, evaluate
-from beir_eval.comparison import likeness
+from beir_eval.comparison import likeness, tables
 from beir_eval.errors import SettingError
 
 #: Made runs look like mistakes, which they are not here.
@@ -59,7 +59,7 @@ def test_systems_without_a_query_in_common_have_no_likeness():
     runs = {"a": {"q1": {"r": 1.0}}, "b": {"q2": {"r": 1.0}}}
     comparison = compare_runs(qrels, runs, "MRR")
     assert (comparison.likeness[0].rbo, comparison.likeness[0].overlap) == (None, None)
-    assert "| b      |       a |   ? |" in likeness.likeness_table(comparison.likeness).markdown()
+    assert "| b      |       a |   ? |" in tables.likeness_table(comparison.likeness).markdown()
 
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True])

@@ -26,7 +26,7 @@ assert warning.endswith(texts.finding_texts()["constant-scores"]["remedy"].remov
 
 def test_the_file_has_the_codes_of_the_package_and_no_other():
     source = "".join(path.read_text() for path in Path(beir_eval.__file__).parents[1].rglob("*.py"))
-    assert set(finding_texts()) == set(re.findall(r'from_code\(\s*"([a-z-]+)"', source))
+    assert set(finding_texts()) == set(re.findall(r'(?:from_code|of_ids)\(\s*"([a-z-]+)"', source))
 
 
 @pytest.mark.parametrize("code", finding_texts())

@@ -140,7 +140,7 @@ class ChoiceResult(Shown, Saved):
                 "something of these rankings, not of the system"
             )
         if self.left_out:
-            count = number_of(self.left_out, "query", "queries")
+            count = number_of(self.left_out, "query")
             warnings.append(f"{count} without a score of every system: left out of the choice")
         beaten = []
         if len(self.baselines) > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ from beir_eval.comparison.records import (
     Verdict,
     reversed_fields,
 )
-from beir_eval.comparison.tables import marked_cell
+from beir_eval.comparison.tables import marked
 from beir_eval.comparison.verdict_sentences import (
     mean_interval_text,
     measure_text,
@@ -42,9 +42,11 @@ from beir_eval.display.tables import (
     latex_table,
     record_rows,
     score_text,
+    table_of,
 )
 from beir_eval.errors import check_flag, number_of
 from beir_eval.evaluation.given_scores import check_unique
+from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.scales import ScoreScale, scale_of
 
 if TYPE_CHECKING:
@@ -357,21 +359,17 @@ class AcrossDatasets(Shown, Saved):
 
     def to_table(self) -> Table:
         """Return a table of the systems: average, interval, rank, and of all pairs groups."""
-        header = ("system", f"average {self.measure}", "interval", "rank", "ranks", "first")
-        groups = ("groups",) if self.baseline is None else ()
-        return Table((*header, *groups), [self._average_row(average) for average in self.averages])
-
-    def _average_row(self, average: SystemAverage) -> tuple[str | Cell, ...]:
-        """Return the row of one system in ``to_table``."""
-        return (
-            average.system,
-            score_text(average.average),
-            mean_interval_text(average.low, average.high, " … "),
-            str(average.rank),
-            f"{average.rank_low} … {average.rank_high}",
-            f"{average.first:.0%}",
-            *([average.groups] if self.baseline is None else []),
-        )
+        columns: dict[str, Callable[[SystemAverage], str]] = {
+            "system": lambda row: row.system,
+            f"average {self.measure}": lambda row: score_text(row.average),
+            "interval": lambda row: mean_interval_text(row.low, row.high, " … "),
+            "rank": lambda row: str(row.rank),
+            "ranks": lambda row: f"{row.rank_low} … {row.rank_high}",
+            "first": lambda row: f"{row.first:.0%}",
+        }
+        if self.baseline is None:
+            columns["groups"] = lambda row: row.groups
+        return table_of(self.averages, columns)
 
     def document(self, *, by_system: bool = False) -> Document:
         """Return the verdict, the means and differences, what it holds for; as details the rest.
@@ -384,12 +382,14 @@ class AcrossDatasets(Shown, Saved):
             for name, systems in self.left_out.items()
         ]
         left_out += [f"{sentence}." for sentence in self._row_sentences()]
+        is_pair = self._is_pair and (not by_system or self.baseline is None)
+        table = self._pair_table() if is_pair else self._systems_table()
         return Document(
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
             sentences=[self.headline()],
-            tables=[self._main_table(by_system=by_system)],
-            notes=[*left_out, *self._scope(by_system=by_system)],
+            tables=[table],
+            notes=[*left_out, *self._scope(is_pair=is_pair)],
             details=lambda: [
                 Document(heading="Averages", tables=[self.to_table()]),
                 Document(heading="Differences of the averages", tables=[self.differences_table()]),
@@ -415,11 +415,10 @@ class AcrossDatasets(Shown, Saved):
         """Return the warnings, what the verdicts hold for, then methods and what was left out."""
         return [*super().notes(), *self._notes()]
 
-    def _main_table(self, *, by_system: bool) -> Table:
-        """Return the differences of a pair by data set, or the means of systems by data set."""
-        if self._is_shown_as_pair(by_system=by_system):
-            return self._pair_table()
-        return self._means_table() if self.baseline is None else self._systems_table()
+    @property
+    def _is_pair(self) -> bool:
+        """Whether two systems are compared, and no other."""
+        return len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
 
     def _pair_table(self) -> Table:
         """Return a table of a pair: a row for each data set, and the average."""
@@ -437,20 +436,21 @@ class AcrossDatasets(Shown, Saved):
         return Table(headings, rows)
 
     def _systems_table(self) -> Table:
-        """Return means, systems × data sets, and the difference of each average to the baseline.
+        """Return means, systems × data sets, and what averages differ from that of a baseline.
 
         Marks behind means are of the single data sets.
         """
         means = self._means_table()
+        if self.baseline is None:
+            return means
         percent = percent_text(1 - self.settings.alpha)
         rows: list[tuple[str | Cell, ...]] = []
         for system, row in zip((*self.systems, *self.gaps), means.rows, strict=True):
             if system in self.gaps:
                 rows.append((*row, "", "", ""))
                 continue
-            if system == self.baseline:
-                evidence: tuple[str | Cell, ...] = ("", "", "baseline")
-            else:
+            evidence: tuple[str | Cell, ...] = ("", "", "baseline")
+            if system != self.baseline:
                 pair = self.difference(system)
                 signed, _, verdict = _evidence(pair)
                 evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
@@ -458,14 +458,10 @@ class AcrossDatasets(Shown, Saved):
             rows.append((*cells, getattr(average, "text", average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
-    def _is_shown_as_pair(self, *, by_system: bool) -> bool:
-        are_two = len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
-        return are_two and (not by_system or self.baseline is None)
-
-    def _scope(self, *, by_system: bool) -> Iterator[str]:
+    def _scope(self, *, is_pair: bool) -> Iterator[str]:
         """Yield the interval of a pair, what marks mean, and what the verdict is about."""
         pair = self.differences[0]
-        if not self._is_shown_as_pair(by_system=by_system):
+        if not is_pair:
             ending = "" if self.baseline is None else " on this data set"
             yield f"{self._meaning_of_marks}{ending}."
         elif pair.low or pair.high:
@@ -473,47 +469,28 @@ class AcrossDatasets(Shown, Saved):
             ends = signed_range_text(pair.low, pair.high)
             average = "average " if len(self.datasets) > 1 else ""
             yield f"The {percent} interval of the {average}difference: {ends}."
-        if self._has_fixed_datasets:
+        if self.settings.hierarchical:
+            yield "This is about other data sets like these."
+        elif len(self.datasets) > 1:
             others = "For others like them: compare_benchmark(hierarchical=True)."
             yield f"This holds for these data sets. {others}"
-        elif self.settings.hierarchical:
-            yield "This is about other data sets like these."
 
     def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
-        header = (
-            "system",
-            "against",
-            "difference",
-            "interval",
-            "p",
-            "corrected",
-            "data sets better/worse",
-            "significantly",
-            "verdict",
-        )
-        rows = [
-            (
-                difference.system,
-                difference.against,
-                signed_text(difference.difference),
-                signed_range_text(difference.low, difference.high)
-                if difference.low or difference.high
-                else "identical",
-                p_text(difference.p),
-                p_text(difference.p_corrected),
-                f"{difference.better}/{difference.worse}",
-                f"{difference.significantly_better}/{difference.significantly_worse}",
-                Cell(difference.verdict, verdict=difference.verdict),
-            )
-            for difference in self.differences
-        ]
-        return Table(header, rows)
-
-    @property
-    def _has_fixed_datasets(self) -> bool:
-        """Whether a verdict is about several data sets, and says nothing about others."""
-        return len(self.datasets) > 1 and not self.settings.hierarchical
+        columns: dict[str, Callable[[AverageDifference], str | Cell]] = {
+            "system": lambda pair: pair.system,
+            "against": lambda pair: pair.against,
+            "difference": lambda pair: signed_text(pair.difference),
+            "interval": lambda pair: (
+                signed_range_text(pair.low, pair.high) if pair.low or pair.high else "identical"
+            ),
+            "p": lambda pair: p_text(pair.p),
+            "corrected": lambda pair: p_text(pair.p_corrected),
+            "data sets better/worse": lambda pair: f"{pair.better}/{pair.worse}",
+            "significantly": lambda pair: f"{pair.significantly_better}/{pair.significantly_worse}",
+            "verdict": lambda pair: Cell(pair.verdict, verdict=pair.verdict),
+        }
+        return table_of(self.differences, columns)
 
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
@@ -524,7 +501,7 @@ class AcrossDatasets(Shown, Saved):
         first = self.differences[0]
         are_identical = {pair.verdict for pair in self.differences} == {"identical"}
         on_average = " on average" if count > 1 and not are_identical else ""
-        sentence = headline_of(label, self.differences, self.baseline, margin=None)
+        sentence = headline_of(label, self.differences, self.baseline)
         text = f"{sentence.text}{on_average}"
         if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
             same, opposite = first.significantly_better, first.significantly_worse
@@ -539,7 +516,7 @@ class AcrossDatasets(Shown, Saved):
         where = common_queries_text(common.num_queries, self._num_queries)
         if not common.differences:
             return Sentence(f"{text}. {label}{where}: too few for a verdict", "undecided")
-        over_common = headline_of(label + where, common.differences, self.baseline, margin=None)
+        over_common = headline_of(label + where, common.differences, self.baseline)
         verdict = sentence.verdict if sentence.verdict == over_common.verdict else "undecided"
         return Sentence(f"{text}. {over_common.text}{on_average}", verdict)
 
@@ -587,7 +564,7 @@ class AcrossDatasets(Shown, Saved):
         """
         scores, settings = ScoreFormat(digits, percent), self.settings
         sizes = ", ".join(
-            f"{dataset.name} ({number_of(dataset.num_queries, 'query', 'queries')})"
+            f"{dataset.name} ({number_of(dataset.num_queries, 'query')})"
             for dataset in self.datasets
         )
         sets, number = "two-sided sign flips of queries", len(self.by_dataset)
@@ -616,41 +593,28 @@ class AcrossDatasets(Shown, Saved):
             scores: how scores are written.
         """
         scale = scale_of(self.measure, self._custom_measures)
-        marks: dict[str, dict[str, str]] = {dataset.name: {} for dataset in self.datasets}
-        of_averages = {average.system: average.groups for average in self.averages}
-        if self.baseline is not None:
-            for pair in self.by_dataset:
-                marks[pair.dataset][pair.system] = pair.verdict
-            of_averages = {pair.system: pair.verdict for pair in self.differences}
-        columns: list[tuple[dict[str, float], dict[str, str], Callable[..., Cell]]] = [
-            (dataset.means, marks[dataset.name], marked_cell) for dataset in self.datasets
-        ]
         averages = {average.system: average.average for average in self.averages}
-        columns.append((averages, of_averages, Cell if self.baseline is None else marked_cell))
-        rows, cells = (*self.systems, *self.gaps), []
-        for number, (means, of_systems, cell) in enumerate(columns):
-            spreads = {
-                system: f" ± {scores.text(stdev(repeats), scale.bounds)}"
-                for system in self.repeats
-                if (repeats := self._repeat_means(system)[number])
-            }
-            texts = {system: scores.text(mean, scale.bounds) for system, mean in means.items()}
-            # Means that look equal are equally good to a reader.
-            best = scores.text(scale.best(means.values()), scale.bounds)
-            cells.append(
-                [
-                    cell(
-                        texts[name] + spreads.get(name, ""),
-                        of_systems.get(name, ""),
-                        is_best=texts[name] == best,
-                    )
-                    if name in texts
-                    else Cell(NONE)
-                    for name in rows
-                ]
-            )
+        groups = {average.system: average.groups for average in self.averages}
+        means = [*((dataset.name, dataset.means) for dataset in self.datasets), (None, averages)]
+        verdicts: dict[tuple[str | None, str], str] = {
+            (pair.dataset, pair.system): pair.verdict for pair in self.by_dataset
+        }
+        verdicts |= {(None, pair.system): pair.verdict for pair in self.differences}
+        rows, columns = (*self.systems, *self.gaps), []
+        for number, (name, of_system) in enumerate(means):
+            written = score_cells(list(of_system.values()), scale, scores)
+            cells = dict(zip(of_system, written, strict=True))
+            for system, cell in cells.items():
+                if repeats := self._repeat_means(system)[number] if system in self.repeats else ():
+                    spread = scores.text(stdev(repeats), scale.bounds)
+                    cells[system] = replace(cell, text=f"{cell.text} ± {spread}")
+                if self.baseline is not None:
+                    cells[system] = marked(cells[system], verdicts.get((name, system), ""))
+                elif name is None:
+                    cells[system] = replace(cells[system], mark=groups[system])
+            columns.append([cells.get(system, Cell(NONE)) for system in rows])
         header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
-        return Table(header, list(zip(rows, *cells, strict=True)))
+        return Table(header, list(zip(rows, *columns, strict=True)))
 
     def _repeat_means(self, system: str) -> list[tuple[float, ...]]:
         """Return the means of a system's repeats on each data set, and their averages."""
@@ -671,33 +635,32 @@ class AcrossDatasets(Shown, Saved):
 
     def _notes(self) -> Iterator[str]:
         """Yield what ``notes`` returns after the warnings."""
-        settings = self.settings
+        alpha, number = self.settings.alpha, len(self.differences)
+        flipped, sample = "queries within each data set", "queries of these data sets"
+        statement, kind, resampled = "these data sets", "BCa", "queries"
+        if self.settings.hierarchical:
+            flipped, sample = "whole data sets", "data sets"
+            statement, kind = "other data sets like these", "percentile"
+            resampled = "data sets, and queries"
+        corrected = f", corrected by max-T over {number} comparisons" if number > 1 else ""
+        simultaneous = ", simultaneous" if number > 1 else ""
+        percent = percent_text(1 - alpha)
         yield (
             f"{number_of(len(self.datasets), 'data set')}, {self._num_queries} queries; the "
             "average is the unweighted mean of the data sets' means, queries are never pooled"
         )
-        num_pairs, alpha = len(self.differences), settings.alpha
-        flipped, statement = "queries within each data set", "these data sets"
-        if settings.hierarchical:
-            flipped, statement = "whole data sets", "other data sets like these"
-        corrected = f", corrected by max-T over {num_pairs} comparisons" if num_pairs > 1 else ""
         yield (
             f"differences: sign flips of {flipped}, statistic the average of the mean differences"
             f"{corrected}; better and worse at {alpha:g}, about {statement}"
         )
-        yield queries_only_note(
-            "data sets" if settings.hierarchical else "queries of these data sets"
-        )
-        simultaneous = ", simultaneous" if num_pairs > 1 else ""
+        yield queries_only_note(sample)
         yield (
-            f"intervals of differences: of the test, {percent_text(1 - alpha)}{simultaneous}; an "
-            "interval excludes 0 exactly if the difference is significant"
+            f"intervals of differences: of the test, {percent}{simultaneous}; an interval excludes "
+            "0 exactly if the difference is significant"
         )
-        kind = "percentile" if settings.hierarchical else "BCa"
-        resampled = "data sets, and " if settings.hierarchical else ""
         yield (
-            f"averages and ranks: {kind} bootstrap, {percent_text(1 - alpha)} each, resampling "
-            f"{resampled}queries within each data set"
+            f"averages and ranks: {kind} bootstrap, {percent} each, resampling {resampled} within "
+            "each data set"
         )
         yield (
             "single data sets: sign flips of queries, corrected by Holm over "

@@ -200,7 +200,7 @@ def check_other_queries(
     )
     if shared := sorted(chosen & compared):
         msg = (
-            f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
+            f"{number_of(len(shared), 'query')} choose and are compared: "
             f"{first_few(shared)}; leave them out of one of both"
         )
         raise InputError(msg)

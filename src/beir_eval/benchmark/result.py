@@ -28,12 +28,8 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import (
-    exclusion_sentences,
-    judged_depth,
-    judged_share,
-    share_text,
-)
+from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
+from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.tables import best_text, score_cells
 from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
 from beir_eval.measures.names import name_in
@@ -191,22 +187,19 @@ class BenchmarkResult(Shown):
                 cutoff is impossible.
         """
         written, scale = ScoreFormat(digits, percent), scale_of(str(parse(measure)), {})
-        marks_best = len(self.results) > 1
-        has_baseline = baseline and parse(measure) == _BASELINE_MEASURE
-        header = [str(parse(measure)), *self.results, *([BASELINE] if has_baseline else [])]
-        rows: list[list[str | Cell]] = []
-        official = set(self._official().values())
-        for name, of_systems in self.rows(measure):
-            info = self.infos.get(name, DATASETS.get(name))
-            is_official = name in official or name not in self.infos
-            bm25 = info.bm25[0] if info is not None and is_official else None
-            baseline_cells = (
-                [written.text(math.nan if bm25 is None else bm25, scale.bounds)]
-                if has_baseline
-                else []
-            )
-            cells = score_cells(of_systems, scale, written, marks_best=marks_best)
-            rows.append([name, *cells, *baseline_cells])
+        rows: list[list[str | Cell]] = [
+            [name, *score_cells(scores, scale, written)] for name, scores in self.rows(measure)
+        ]
+        header = [str(parse(measure)), *self.results]
+        if baseline and parse(measure) == _BASELINE_MEASURE:
+            header.append(BASELINE)
+            official = set(self._official().values())
+            for row in rows:
+                name = str(row[0])
+                info = self.infos.get(name, DATASETS.get(name))
+                is_official = name in official or name not in self.infos
+                bm25 = info.bm25[0] if info is not None and is_official else None
+                row.append(written.text(math.nan if bm25 is None else bm25, scale.bounds))
         return Table(header, rows)
 
     def systems_table(
@@ -232,22 +225,17 @@ class BenchmarkResult(Shown):
                 cutoff is impossible.
         """
         columns = self.rows(measure)
-        scale = scale_of(str(parse(measure)), {})
-        written = ScoreFormat(digits, percent)
-        marks_best = len(self.results) > 1
-        cells = [
-            score_cells(scores, scale, written, marks_best=marks_best) for _, scores in columns
-        ]
-        rows = [
-            [system, *of_system]
-            for system, of_system in zip(self.results, zip(*cells, strict=True), strict=True)
-        ]
-        gains = [scale.gains(score) for score in columns[-1][1]]
-        order = sorted(
-            range(len(rows)), key=lambda row: (math.isnan(gains[row]), -float(gains[row]))
+        scale, written = scale_of(str(parse(measure)), {}), ScoreFormat(digits, percent)
+        cells = [score_cells(scores, scale, written) for _, scores in columns]
+        gains = {
+            system: scale.gains(score)
+            for system, score in zip(self.results, columns[-1][1], strict=True)
+        }
+        rows = sorted(
+            zip(self.results, *cells, strict=True),
+            key=lambda row: (math.isnan(gains[row[0]]), -gains[row[0]]),
         )
-        names = [name for name, _ in columns]
-        return Table((str(parse(measure)), *names), [rows[row] for row in order])
+        return Table((str(parse(measure)), *(name for name, _ in columns)), rows)
 
     def to_latex(
         self,
@@ -349,7 +337,9 @@ class BenchmarkResult(Shown):
         counts: dict[str, tuple[str, str]] = {}
         for name in self.infos:
             results = [of_system[name] for of_system in self.results.values() if name in of_system]
-            shares = sorted(judged_share(result, judged_depth(str(measure))) for result in results)
+            shares = sorted(
+                judged_share([result], judged_depth(str(measure))) for result in results
+            )
             known = [share_text(share) for share in shares if not math.isnan(share)]
             judged = "\u2013".join(dict.fromkeys(known[:1] + known[-1:]))
             queries = max((result.num_queries for result in results), default=0)

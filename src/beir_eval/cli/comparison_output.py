@@ -86,18 +86,10 @@ def documents_text(
 
     The columns are measure, query_id, doc_id, total, and the rank in each system.
     """
-    rows: list[Sequence[object]] = [
-        ("measure", "query_id", "doc_id", "total", *(f"rank {name}" for name in comparison.systems))
-    ]
-    rows += [
-        (
-            document.measure,
-            document.query_id,
-            document.doc_id,
-            document.total,
-            *(document.ranks.get(name, "") for name in comparison.systems),
-        )
-        for document in documents
-    ]
+    fields, systems = ("measure", "query_id", "doc_id", "total"), comparison.systems
+    rows: list[Sequence[object]] = [(*fields, *(f"rank {name}" for name in systems))]
+    for document in documents:
+        ranks = (document.ranks.get(name, "") for name in systems)
+        rows.append((*(getattr(document, field) for field in fields), *ranks))
     is_tsv = path is not None and plain_name(path).endswith(".tsv")
     return csv_text(rows, delimiter="\t" if is_tsv else ",")

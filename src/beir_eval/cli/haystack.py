@@ -24,12 +24,7 @@ from beir_eval.cli.comparison_options import (
 from beir_eval.cli.console import print_as_typed, print_errors, show_in_messages
 from beir_eval.cli.haystack_comparison import Verdicts
 from beir_eval.cli.haystack_corpus import CorpusOptions
-from beir_eval.cli.haystack_output import (
-    OUTPUTS,
-    beside_results,
-    print_results,
-    write,
-)
+from beir_eval.cli.haystack_output import OUTPUTS, beside_results, print_results, write
 from beir_eval.cli.haystack_pipelines import (
     PipelineOptions,
     check_arguments,

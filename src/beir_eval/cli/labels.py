@@ -50,9 +50,9 @@ def slice_columns(
     """
     columns: dict[str, dict[str, str]] = {}
     for request in requests:
-        source, edges = _source_and_edges(request)
-        cutting = {} if edges is None else {"edges": edges}
-        for name, column in _columns_from(source, cutting, folder, split, qrels).items():
+        for name, column in _columns_from(
+            *_source_and_edges(request), folder, split, qrels
+        ).items():
             if name in columns:
                 msg = f"--slices names two columns {name!r}; rename one or leave it out"
                 raise InputError(msg)
@@ -60,13 +60,13 @@ def slice_columns(
     return columns
 
 
-def _source_and_edges(request: str) -> tuple[str, list[float] | None]:
-    """Return the two parts of "SOURCE=1,2,5"; the edges are None if there are none."""
+def _source_and_edges(request: str) -> tuple[str, dict[str, list[float]]]:
+    """Return the two parts of "SOURCE=1,2,5": the source, and the argument ``edges`` if stated."""
     source, separator, text = request.rpartition("=")
     if not separator or Path(request).is_file():
-        return request, None
+        return request, {}
     try:
-        return source, [float(edge) for edge in text.split(",")]
+        return source, {"edges": [float(edge) for edge in text.split(",")]}
     except ValueError:
         msg = f"--slices {request}: numbers were expected behind =, such as {source}=1,2,5"
         raise InputError(msg) from None
@@ -190,7 +190,7 @@ def _labels(what: str, column: Mapping[str, Any], cutting: Mapping[str, Any]) ->
 
     if column and all(is_number(value) for value in column.values()):
         return cut(column, **cutting)
-    if cutting.get("edges") is not None:
+    if cutting:
         msg = f"{what}: its labels are not numbers, so they cannot be cut at numbers"
         raise SettingError(msg)
     return {query_id: str(value) for query_id, value in column.items()}

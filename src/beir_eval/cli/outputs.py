@@ -19,10 +19,7 @@ from beir_eval.display.document import warnings_latex, warnings_markdown
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import InputError, shown
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.tables import (
-    to_latex,
-    to_markdown,
-)
+from beir_eval.evaluation.tables import to_latex, to_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

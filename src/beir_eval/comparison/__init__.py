@@ -15,7 +15,7 @@ Inside:
 - ``gate``: checks for continuous integration and tests; ``gate_output``: their outcome as text.
 - ``rank_similarity``: similarity of two rankings, without judgements; ``likeness``: of every pair
   in a comparison.
-- ``judged``: how much of the rankings is judged; ``to_judge``: the documents most worth judging.
+- ``to_judge``: the documents most worth judging.
 - ``slices``: the comparison within groups of queries.
 - ``checkpoints``: one system over its training steps.
 - ``experiments``: what judged queries can show before any run.

@@ -6,18 +6,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.judged import counts_unjudged, judged_cautions
+from beir_eval.comparison.tables import judged_shares
 from beir_eval.comparison.verdict_sentences import some_of
 from beir_eval.display.tables import score_text
 from beir_eval.errors import number_of
-from beir_eval.evaluation.tables import SHALLOW_PART, compares_depths, unequal_depths_text
+from beir_eval.evaluation.depths import (
+    SHALLOW_PART,
+    compares_depths,
+    judged_depth,
+    unequal_depths_text,
+)
 from beir_eval.measures.names import registered
+from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from beir_eval.comparison.compared import Compared
 
+#: A judged share is low if it is below this part of the highest, and this much lower.
+_LOW_PART, _LOWER_BY = 0.75, 0.1
+#: Measures in which unjudged documents do not count as not relevant.
+_WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
 #: All documents of a system are judged, and of another system this share is not.
 _LEAST_GAP = 0.1
 #: Fewer documents, or those of fewer queries, may all be judged by chance.
@@ -40,14 +50,13 @@ def cautions_on(comparison: Compared) -> list[str]:
     unequal = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
     depths = [*filter(None, [unequal]), *only_judged]
     if not only_judged:
-        depths += [*_unreached_cutoffs(comparison), *_depth_cautions(comparison)]
+        depths += _depth_cautions(comparison)
     # Of deeper rankings a smaller share is judged, whatever their quality.
-    shares = [] if depths else judged_cautions(comparison)
+    shares = () if depths else judged_cautions(comparison)
     return [
         *_without_relevant(comparison),
         *_undefined_scores(comparison),
         *_repeats_cautions(comparison),
-        *_equal_repeats(comparison),
         *depths,
         *shares,
         *_tie_cautions(comparison),
@@ -90,7 +99,7 @@ def _undefined_scores(comparison: Compared) -> Iterator[str]:
 
 
 def _repeats_cautions(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence on systems with one run, because of which repeats of others are averaged."""
+    """Yield which repeats are averaged because others are missing, and which are all the same."""
     settings = comparison.settings
     counts = {
         mean.system: mean.repeats
@@ -99,28 +108,21 @@ def _repeats_cautions(comparison: Compared) -> Iterator[str]:
     }
     single = [system for system, count in counts.items() if count == 1]
     others = [system for system, count in counts.items() if count > 1]
-    if settings.has_random_repeats:
-        return
-    if single and others:
+    if single and others and not settings.has_random_repeats:
         has = "has one run" if len(single) == 1 else "have one run each"
         yield (
             f"{some_of(single)} {has}, so the repeats of {some_of(others)} are averaged and the "
             "verdicts do not cover their noise. If further runs would be the same, name the system "
             "with deterministic="
         )
-
-
-def _equal_repeats(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence on systems of which all repeats are the same, as of one seed."""
+    scores = {
+        system: [(repeat.query_ids, repeat.values) for repeat in comparison.results.get(system, ())]
+        for system in others
+    }
     equal = [
         system
-        for system, repeats in comparison.results.items()
-        if len(repeats) > 1
-        and system not in comparison.settings.deterministic
-        and all(
-            (repeat.query_ids, repeat.values) == (repeats[0].query_ids, repeats[0].values)
-            for repeat in repeats[1:]
-        )
+        for system, (first, *further) in scores.items()
+        if all(repeat == first for repeat in further)
     ]
     if equal:
         yield (
@@ -132,75 +134,60 @@ def _equal_repeats(comparison: Compared) -> Iterator[str]:
 
 def _only_judged(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems of which every document is judged, unlike those of others."""
-    measures = [measure for measure in map(registered, comparison.measures) if measure is not None]
-    measure = next((measure for measure in measures if counts_unjudged(str(measure))), None)
-    shares: dict[str, float] = {}
-    for system, repeats in comparison.results.items():
-        counted = repeats[0].counted
-        if counted is None or counted.queries_retrieved < _LEAST_QUERIES:
-            continue
-        num_retrieved = counted.documents_retrieved
-        if num_retrieved >= _LEAST_DOCUMENTS:
-            shares[system] = counted.documents_judged / num_retrieved
+    measure = next(map(registered, filter(counts_unjudged, comparison.measures)), None)
+    shares = {
+        system: counted.documents_judged / counted.documents_retrieved
+        for system, repeats in comparison.results.items()
+        if (counted := repeats[0].counted) is not None
+        and counted.queries_retrieved >= _LEAST_QUERIES
+        and counted.documents_retrieved >= _LEAST_DOCUMENTS
+    }
     judged = [system for system, share in shares.items() if share == 1]
-    lowest = min(shares, key=lambda system: shares[system], default="")
+    lowest = min(shares, key=shares.__getitem__, default="")
     if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
         yield (
             f"at any rank, every document of {some_of(judged)} is judged, and of {lowest} "
             f"{shares[lowest]:.0%} are: unjudged documents were removed, or this ranking was "
             "judged. Unjudged documents count as not relevant, so rankings without any have an "
-            "advantage. Leave them out of "
-            f"all systems, with {measure(judged_only=True)}"
-        )
-
-
-def _unreached_cutoffs(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence on measures whose cutoff no ranking reaches, of systems of equal depth."""
-    depths = comparison.deepest_rankings
-    deepest = max(depths.values(), default=0)
-    is_known = len(depths) == len(comparison.systems) and deepest > 0
-    measures = [
-        name
-        for name in (comparison.measures if is_known else ())
-        if (measure := registered(name)) is not None
-        and (measure.cutoff or 0) > deepest
-        and not compares_depths(name, depths)
-    ]
-    if measures:
-        yield (
-            f"no ranking has more than {deepest:,} documents, so {', '.join(measures)} "
-            f"{'sees' if len(measures) == 1 else 'see'} only these"
+            f"advantage. Leave them out of all systems, with {measure(judged_only=True)}"
         )
 
 
 def _depth_cautions(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence for each cutoff down to which a system has fewer documents than another.
+    """Yield which cutoffs no ranking reaches, then down to which some have fewer documents.
 
     Measures of systems whose longest rankings differ have a sentence of their own.
     """
+    depths = comparison.deepest_rankings
+    cutoffs = {
+        name: measure.cutoff
+        for name in comparison.measures
+        if (measure := registered(name)) is not None and not compares_depths(name, depths)
+    }
+    deepest = max(depths.values(), default=0)
+    unreached = [name for name, cutoff in cutoffs.items() if (cutoff or 0) > deepest]
+    if unreached and deepest and len(depths) == len(comparison.systems):
+        yield (
+            f"no ranking has more than {deepest:,} documents, so {', '.join(unreached)} "
+            f"{'sees' if len(unreached) == 1 else 'see'} only these"
+        )
     depths_by_cutoff: dict[int, dict[str, float]] = {}
     for system, repeats in comparison.results.items():
         counted = repeats[0].counted
         for cutoff, mean_depth in ({} if counted is None else counted.mean_depths).items():
             depths_by_cutoff.setdefault(cutoff, {})[system] = mean_depth
     for cutoff, mean_depths in depths_by_cutoff.items():
-        measures = [
-            name
-            for name in comparison.measures
-            if (measure := registered(name)) is not None
-            and measure.cutoff == cutoff
-            and not compares_depths(name, comparison.deepest_rankings)
-        ]
-        deepest = max(mean_depths, key=lambda system: mean_depths[system])
+        measures = [name for name, of_measure in cutoffs.items() if of_measure == cutoff]
+        best = max(mean_depths, key=mean_depths.__getitem__)
         shallow = [
             f"{system} {_depth_text(depth)}"
             for system, depth in mean_depths.items()
-            if depth < SHALLOW_PART * mean_depths[deepest]
+            if depth < SHALLOW_PART * mean_depths[best]
         ]
         if measures and shallow:
             yield (
                 f"documents in the top {cutoff}, mean over queries: {some_of(shallow)}, but "
-                f"{deepest} {_depth_text(mean_depths[deepest])}. {', '.join(measures)} "
+                f"{best} {_depth_text(mean_depths[best])}. {', '.join(measures)} "
                 f"{'counts' if len(measures) == 1 else 'count'} what is not retrieved as not "
                 "relevant: compare rankings of equal depth, or a smaller cutoff"
             )
@@ -213,6 +200,39 @@ def _depth_text(mean_depth: float) -> str:
     ('100', '84.6')
     """
     return f"{mean_depth:.1f}".removesuffix(".0")
+
+
+def judged_cautions(comparison: Compared) -> Iterator[str]:
+    """Yield a sentence on systems of which far fewer documents are judged than of another.
+
+    It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
+    and 10 points below it, a share is low.
+    """
+    measure = comparison.measures[0]
+    shares = judged_shares(comparison, measure)
+    if not shares or not counts_unjudged(measure):
+        return
+    best = max(shares, key=shares.__getitem__)
+    limit = min(_LOW_PART * shares[best], shares[best] - _LOWER_BY)
+    low = [f"{share:.0%} of {system}" for system, share in shares.items() if share < limit]
+    depth = judged_depth(measure)
+    where = "retrieved documents" if depth is None else f"documents in the top {depth}"
+    if low:
+        yield (
+            f"few {where} are judged: {some_of(low)}, but {shares[best]:.0%} of {best}. Unjudged "
+            "documents count as not relevant, so scores may be too low where few are judged; or "
+            "the ranking has a fault, which beir-eval validate may find"
+        )
+
+
+def counts_unjudged(measure: str) -> bool:
+    """Return whether a measure of this package counts unjudged documents as not relevant."""
+    parsed = registered(measure)
+    return (
+        parsed is not None
+        and parsed.name not in _WITHOUT_UNJUDGED
+        and (JUDGED_ONLY, True) not in parsed.parameters
+    )
 
 
 def _tie_cautions(comparison: Compared) -> Iterator[str]:
@@ -237,4 +257,4 @@ def ignored_queries(comparison: Compared) -> Iterator[str]:
     missing = any(coverage.queries_missing for coverage in comparison.coverage)
     if counts and not missing and (fewest := min(count or 0 for count in counts)):
         have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
-        yield f"{number_of(fewest, 'query', 'queries')} of the runs {have} left out"
+        yield f"{number_of(fewest, 'query')} of the runs {have} left out"

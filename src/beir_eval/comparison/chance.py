@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.differences import MOST_PAIRS
 from beir_eval.comparison.likeness import MOST_RANKING_PAIRS, has_too_many_pairs
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     RANKS_NOTE,
-    interval_notes,
+    interval_words,
     left_out_notes,
     source_notes,
     test_text,
+    unit_of,
 )
 from beir_eval.display.tables import Table, score_text
 
@@ -27,39 +27,46 @@ if TYPE_CHECKING:
 CHOICE_OF_SYSTEMS = "the choice of the best system"
 
 
-@dataclass(frozen=True)
-class Chance:
+class Chance(NamedTuple):
     """A source of chance, and whether p covers it.
 
     Attributes:
         source: its name, such as "queries".
-        in_p: whether p covers it.
         text: what p takes for granted, with the setting or the command that covers it.
         short: the source in the middle of a sentence; "" if it plays no part in this comparison.
+        in_p: whether p covers it.
     """
 
     source: str
-    in_p: bool
     text: str
     short: str = ""
-
-
-def _not_in_p(source: str, text: str, short: str = "") -> Chance:
-    return Chance(source, in_p=False, text=text, short=short)
+    in_p: bool = False
 
 
 def chances_of(comparison: Compared) -> list[Chance]:
     """Return all sources of chance of a comparison, each with whether p covers it."""
+    number, correction = comparison.num_comparisons, comparison.settings.correction
+    comparisons = Chance("comparisons", "one comparison", in_p=True)
+    if number > 1 and correction == "none":
+        text = f"{number} comparisons, not corrected (else a correction)"
+        comparisons = Chance("comparisons", text, f"{number} comparisons")
+    elif number > 1:  # the line on the test states the correction
+        text = f"{number} comparisons of a measure ({correction})"
+        comparisons = Chance("comparisons", text, in_p=True)
+    measures, number = Chance("measures", "one measure", in_p=True), len(comparison.measures)
+    if number > 1:
+        text = f"{number} measures, not corrected: one of them decides"
+        measures = Chance("measures", text, f"looking at {number} measures")
+    judged = "as they are: unjudged documents count as not relevant"
+    chosen = "systems not chosen by these scores (else other queries)"
     return [
         *_queries(comparison),
         _repeats(comparison),
-        _comparisons(comparison),
-        _measures(comparison),
-        _not_in_p("judgements", "as they are: unjudged documents count as not relevant"),
-        _not_in_p(
-            "choice", "systems not chosen by these scores (else other queries)", CHOICE_OF_SYSTEMS
-        ),
-        _not_in_p("looks", "the first look at these queries", "repeated looks"),
+        comparisons,
+        measures,
+        Chance("judgements", judged),
+        Chance("choice", chosen, CHOICE_OF_SYSTEMS),
+        Chance("looks", "the first look at these queries", "repeated looks"),
     ]
 
 
@@ -72,16 +79,11 @@ def chance_table(comparison: Compared) -> Table:
     return Table(("chance of", "in p", "what is assumed"), rows)
 
 
-def sample_text(comparison: Compared) -> str:
-    """Return what p is over, such as "43 queries and 3 repeats"."""
-    chances = chances_of(comparison)
-    return " and ".join(chance.short for chance in chances if chance.in_p and chance.short)
-
-
-def chance_note(comparison: Compared) -> str:
-    """Return what the p-value covers and what not, with the noise that would undo a verdict."""
-    others = [chance.short for chance in chances_of(comparison) if chance.short and not chance.in_p]
-    return chance_sentence(sample_text(comparison), others) + _noise_text(comparison)
+def sample_text(comparison: Compared, measure: str | None = None) -> str:
+    """Return what p is over, such as "43 queries and 3 repeats", on one measure or on all."""
+    queries, _ = _queries(comparison, measure)
+    in_p = (chance.short for chance in (queries, _repeats(comparison)) if chance.in_p)
+    return " and ".join(filter(None, in_p))
 
 
 def chance_sentence(covered: str, others: Sequence[str]) -> str:
@@ -105,39 +107,40 @@ def queries_only_note(sample: str = "queries") -> str:
     return chance_sentence(sample, others)
 
 
-def queries_sample_text(comparison: Compared) -> str:
+def queries_sample_text(comparison: Compared, measure: str | None = None) -> str:
     """Return the number of queries behind means and p, by measure where it differs.
 
     A query without relevant documents is among those compared, and has no score if these are left
     out (no_relevant="skip").
+
+    Args:
+        comparison: the comparison.
+        measure: the canonical name of one of its measures; None for all.
     """
     num_queries = {
-        difference.measure: difference.num_queries for difference in comparison.differences
+        difference.measure: difference.num_queries
+        for difference in comparison.differences
+        if measure in (None, difference.measure)
     }
     total, counts = len(comparison.query_ids), set(num_queries.values())
     if counts <= {total}:
         return f"{total:,} queries"
     if len(counts) == 1:
         return f"{counts.pop():,} of {total:,} queries"
-    by_measure = ", ".join(f"{measure} over {count:,}" for measure, count in num_queries.items())
+    by_measure = ", ".join(f"{name} over {count:,}" for name, count in num_queries.items())
     return f"the queries that a measure is defined for ({by_measure} of {total:,})"
 
 
-def _queries(comparison: Compared) -> Iterator[Chance]:
-    """Yield the chance of queries, and that of related ones."""
-    num_queries = queries_sample_text(comparison)
+def _queries(comparison: Compared, measure: str | None = None) -> tuple[Chance, Chance]:
+    """Return the chance of queries, and that of related ones."""
+    queries = queries_sample_text(comparison, measure)
     if comparison.clusters is None:
-        yield Chance("queries", in_p=True, text=f"a sample of {num_queries}", short=num_queries)
-        yield _not_in_p("related queries", "queries are unrelated (else clusters)")
-        return
+        related = Chance("related queries", "queries are unrelated (else clusters)")
+        return Chance("queries", f"a sample of {queries}", queries, in_p=True), related
     clusters = f"{len(set(comparison.clusters)):,} clusters"
-    yield Chance(
-        "queries",
-        in_p=True,
-        text=f"a sample of {clusters}",
-        short=f"{clusters} of {num_queries}",
-    )
-    yield Chance("related queries", in_p=True, text=f"{clusters} of {num_queries}")
+    sample = f"{clusters} of {queries}"
+    related = Chance("related queries", sample, in_p=True)
+    return Chance("queries", f"a sample of {clusters}", sample, in_p=True), related
 
 
 def _repeats(comparison: Compared) -> Chance:
@@ -145,48 +148,19 @@ def _repeats(comparison: Compared) -> Chance:
     settings = comparison.settings
     noisy = [name for name in comparison.systems if name not in settings.deterministic]
     if not noisy:
-        text = "equal: all systems are deterministic"
-        return Chance("repeats", in_p=True, text=text)
+        return Chance("repeats", "equal: all systems are deterministic", in_p=True)
     counts = {mean.system: mean.repeats for mean in comparison.means if mean.system in noisy}
-    if settings.has_random_repeats:
-        low, high = min(counts.values()), max(counts.values())
-        number = f"{low}" if low == high else f"{low} to {high}"
-        kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
-        other = " other" if len(noisy) < len(comparison.systems) else ""
-        return Chance(
-            "repeats",
-            in_p=True,
-            text=f"a sample of {number} {kind} of each{other} system",
-            short=f"{number} {kind}",
-        )
-    if max(counts.values(), default=1) > 1:
+    low, high = min(counts.values(), default=1), max(counts.values(), default=1)
+    if high == 1:
+        text = "the same runs, one of each system (else repeats)"
+        return Chance("repeats", text, "training noise")
+    if not settings.has_random_repeats:
         text = "the same repeats, averaged (else repeats)"
-        return _not_in_p("repeats", text, "noise of repeats")
-    return _not_in_p(
-        "repeats", "the same runs, one of each system (else repeats)", "training noise"
-    )
-
-
-def _comparisons(comparison: Compared) -> Chance:
-    """Return the chance of several comparisons on one measure."""
-    number, correction = comparison.num_comparisons, comparison.settings.correction
-    if number == 1:
-        return Chance("comparisons", in_p=True, text="one comparison")
-    if correction == "none":
-        text = f"{number} comparisons, not corrected (else a correction)"
-        return _not_in_p("comparisons", text, f"{number} comparisons")
-    text = f"{number} comparisons of a measure ({correction})"
-    # The line on the test states the correction.
-    return Chance("comparisons", in_p=True, text=text)
-
-
-def _measures(comparison: Compared) -> Chance:
-    """Return the chance of several measures."""
-    number = len(comparison.measures)
-    if number == 1:
-        return Chance("measures", in_p=True, text="one measure")
-    text = f"{number} measures, not corrected: one of them decides"
-    return _not_in_p("measures", text, f"looking at {number} measures")
+        return Chance("repeats", text, "noise of repeats")
+    kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
+    number = f"{low} {kind}" if low == high else f"{low} to {high} {kind}"
+    other = " other" if len(noisy) < len(comparison.systems) else ""
+    return Chance("repeats", f"a sample of {number} of each{other} system", number, in_p=True)
 
 
 def _noise_text(comparison: Compared) -> str:
@@ -210,24 +184,17 @@ def _noise_text(comparison: Compared) -> str:
 
 def notes_of(comparison: Compared) -> Iterator[str]:
     """Yield notes on how to read the tables: tests, corrections, marks, what was left out."""
-    settings = comparison.settings
-    num_comparisons = comparison.num_comparisons
-    correction_note = (
-        f", corrected by {settings.correction} over the {num_comparisons} comparisons of a measure"
-    )
+    settings, number = comparison.settings, comparison.num_comparisons
+    correction = f", corrected by {settings.correction} over the {number} comparisons of a measure"
     yield (
         f"{queries_sample_text(comparison)}; {test_text(settings)}"
-        f"{_draws_text(comparison.differences)}"
-        f"{correction_note if num_comparisons > 1 else ''}; better and worse at {settings.alpha:g}"
+        f"{_draws_text(comparison.differences)}{correction if number > 1 else ''}; better and "
+        f"worse at {settings.alpha:g}"
     )
-    yield from interval_notes(settings, num_comparisons)
-    yield chance_note(comparison)
+    yield interval_words(settings, number).note
+    others = [chance.short for chance in chances_of(comparison) if chance.short and not chance.in_p]
+    yield chance_sentence(sample_text(comparison), others) + _noise_text(comparison)
     yield RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
-    yield from further_notes(comparison)
-
-
-def further_notes(comparison: Compared) -> Iterator[str]:
-    """Yield notes that only some comparisons have: sources, conventions, tests, repeats."""
     yield from source_notes(
         comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
     )
@@ -248,8 +215,7 @@ def _draws_text(differences: Sequence[Difference]) -> str:
     if random:
         return f" with {max(random):,} random sign vectors"
     if any(difference.exact and difference.draws for difference in differences):
-        unit = "queries" if differences[0].num_clusters is None else "clusters"
-        return f" with all sign vectors of the {unit} that differ"
+        return f" with all sign vectors of the {unit_of(differences[0])} that differ"
     return ""
 
 

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.tables import shown_differences
-from beir_eval.comparison.verdict_sentences import intervals_text
+from beir_eval.comparison.verdict_sentences import interval_words
 from beir_eval.display import charts as display_charts
 from beir_eval.display.charts import difference_rows
 from beir_eval.measures.scales import scale_of
@@ -33,18 +33,19 @@ def forest_figure(comparison: Compared, measure: str, *, most: int | None = None
         measure: the canonical name of one of its measures.
         most: how many differences to draw at most, the largest in absolute value; None draws all.
     """
-    differences = [
-        difference for difference in shown_differences(comparison) if difference.measure == measure
-    ]
     baseline = comparison.baseline
+    differences = [pair for pair in shown_differences(comparison) if pair.measure == measure]
     rows = [
         forest_row(difference, None if baseline is None else difference.system)
         for difference in greatest_of(differences, most)
     ]
-    title = f"difference of {measure}"
-    if baseline is not None:
-        title = f"{title} to {baseline}"
-    figure = _forest(comparison, rows, title, len(differences), of_pairs=baseline is None)
+    figure = display_charts.forest(
+        rows,
+        title=f"difference of {measure}{'' if baseline is None else f' to {baseline}'}",
+        margin=comparison.settings.margin,
+        intervals=interval_words(comparison.settings, len(differences)).title,
+        of_pairs=baseline is None,
+    )
     if len(rows) < len(differences):
         _describe(figure, f"the {len(rows)} greatest of {len(differences)}")
     return figure
@@ -73,7 +74,7 @@ def forest_of_slices(
         rows,
         title=f"difference of {measure}",
         margin=settings.margin,
-        intervals=intervals_text(settings, len(differences)),
+        intervals=interval_words(settings, len(differences)).title,
     )
     if differences:  # not in the title, which is also that of the axis: names can be long
         _describe(figure, _pair_label(differences[0][1]))
@@ -117,24 +118,6 @@ def forest_row(difference: PairDifference, label: str | None = None) -> dict[str
         "high": difference.high if is_known and isfinite(difference.high) else None,
         "verdict": difference.verdict,
     }
-
-
-def _forest(
-    comparison: Compared,
-    rows: Sequence[Mapping[str, Any]],
-    title: str,
-    num_comparisons: int,
-    *,
-    of_pairs: bool = False,
-) -> Figure:
-    settings = comparison.settings
-    return display_charts.forest(
-        rows,
-        title=title,
-        margin=settings.margin,
-        intervals=intervals_text(settings, num_comparisons),
-        of_pairs=of_pairs,
-    )
 
 
 def pair_figure(  # noqa: PLR0913 - what to draw, and for which systems

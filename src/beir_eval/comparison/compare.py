@@ -12,13 +12,15 @@ from beir_eval.comparison.coverage import (
     coverage_of,
     deepest_rankings_of,
     ranked_text_sentences,
+    retrieved_by_all,
     warn_of_content,
 )
-from beir_eval.comparison.decisions import Decisions
+from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import ComparisonSettings, TieRange
+from beir_eval.comparison.records import CommonQueries, ComparisonSettings, TieRange
 from beir_eval.comparison.result import Comparison, with_runs
 from beir_eval.comparison.sampling import (
+    check_deterministic,
     checked_clusters,
     checked_deterministic,
     choose_repeats,
@@ -31,12 +33,16 @@ from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventi
 from beir_eval.evaluation.notes import convention_sentences, exclusion_sentences
 from beir_eval.evaluation.query_scores import scores_at_tie_extremes
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.measures import parse, parse_all, with_rel
+from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.comparison.alignment import AlignedScores, SystemResults
+    from beir_eval.comparison.differences import Pairs
+    from beir_eval.comparison.records import Difference
     from beir_eval.evaluation.inputs import QrelsLike, RunLike
     from beir_eval.measures import MeasureLike
 
@@ -195,13 +201,11 @@ def compare(  # noqa: PLR0913 - one keyword a setting
     )
     labels = checked_clusters(clusters)
     aligned = align_scores(systems, measures, on, labels, rel=rel)
-    decisions = Decisions.of_scores(aligned, baseline, settings)
-    has_top = all(results_of[0].top is not None for results_of in systems.values())
-    return _comparison_of(
-        decisions,
-        aligned,
-        likeness=likeness_of(decisions, systems, _LIKENESS_K) if has_top else None,
-    )
+    comparison = _comparison_of(aligned, baseline, settings)
+    if any(results_of[0].top is None for results_of in systems.values()):
+        return comparison
+    likeness = likeness_of(comparison, systems, _LIKENESS_K)
+    return comparison.model_copy(update={"likeness": likeness})
 
 
 def _settings(
@@ -240,38 +244,72 @@ def _settings(
     )
 
 
-def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents: Any) -> Comparison:
+def _comparison_of(
+    aligned: AlignedScores, baseline: str | None, settings: ComparisonSettings
+) -> Comparison:
     """Return the comparison, and warn of systems whose scores mean something else than usual.
 
     Args:
-        decisions: what the scores decide.
-        aligned: the scores, and the results that they are from.
-        of_documents: the fields of the comparison that are about documents: ``ties`` and
-            ``likeness``.
+        aligned: the scores of all systems, and the results that they are from.
+        baseline: the system that all others are compared with.
+        settings: the settings.
+
+    Raises:
+        SettingError: the baseline is not a system, or a deterministic one has repeats.
     """
-    results = aligned.results
+    check_baseline(baseline, aligned.systems)
+    check_deterministic(aligned, settings.deterministic)
+    pairs = pairs_to_compare(aligned.systems, baseline)
+    defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     conventions = (
         sentence
-        for repeats in results.values()
+        for repeats in aligned.results.values()
         for result in repeats
         for sentence in convention_sentences(result)
     )
-    coverage = coverage_of(results, aligned.measures)
-    of_results: dict[str, Any] = {
-        "results": {name: tuple(repeats) for name, repeats in results.items()},
-        "left_out": aligned.left_out,
-        "computed_elsewhere": aligned.computed_elsewhere,
-        "coverage": coverage,
-        "deepest_rankings": deepest_rankings_of(results),
-        "conventions": (
+    comparison = Comparison(
+        systems=aligned.systems,
+        baseline=baseline,
+        measures=aligned.measures,
+        query_ids=aligned.query_ids,
+        scores={
+            measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
+            for measure_scores in aligned.by_measure
+        },
+        results={name: tuple(repeats) for name, repeats in aligned.results.items()},
+        means=tuple(mean for scores in defined for mean in means_of(scores, settings)),
+        differences=tuple(differences_of(defined, pairs, settings)),
+        settings=settings,
+        left_out=aligned.left_out,
+        custom_measures=aligned.custom_measures,
+        computed_elsewhere=aligned.computed_elsewhere,
+        coverage=coverage_of(aligned.results, aligned.measures),
+        deepest_rankings=deepest_rankings_of(aligned.results),
+        on_common_queries=_on_common_queries(aligned, pairs, settings),
+        conventions=(
             *dict.fromkeys(conventions),
-            *exclusion_sentences({name: repeats[0] for name, repeats in results.items()}),
-            *ranked_text_sentences(results),
+            *exclusion_sentences({name: of[0] for name, of in aligned.results.items()}),
+            *ranked_text_sentences(aligned.results),
         ),
-    }
-    comparison = Comparison(**vars(decisions), **(of_results | of_documents))
-    warn_of_content(coverage)
+        clusters=aligned.clusters,
+    )
+    warn_of_content(comparison.coverage)
     return comparison
+
+
+def _on_common_queries(
+    aligned: AlignedScores, pairs: Pairs, settings: ComparisonSettings
+) -> CommonQueries | None:
+    """Return the comparison over the queries that all systems have; None if these are all."""
+    is_common = retrieved_by_all(aligned.results, aligned.query_ids)
+    if is_common.all():
+        return None
+    on_common = [measure_scores.select(is_common) for measure_scores in aligned.by_measure]
+    differences: tuple[Difference, ...] = ()
+    defined = [scores.select(scores.is_defined) for scores in on_common]
+    if all(len(scores.keys) >= FEWEST_QUERIES and scores.num_clusters != 1 for scores in defined):
+        differences = tuple(differences_of(defined, pairs, settings))
+    return CommonQueries(num_queries=int(is_common.sum()), differences=differences)
 
 
 def compare_runs(  # noqa: PLR0913 - one keyword a setting
@@ -468,36 +506,36 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         with about_system(name):  # ``compare`` warns
             results[name] = [evaluate_without_warning(evaluator, run, name) for run in its_runs]
     aligned = align_scores(results, parsed_measures, on, labels)
-    decisions = Decisions.of_scores(aligned, baseline, settings)
-    settings_of_runs = next(iter(results.values()))[0].settings
-    of_documents: dict[str, Any] = {}
-    compared = None
-    if settings_of_runs is not None and not is_text:
-        compared = ComparedRuns(decisions, evaluator.qrels, runs_by_system, settings_of_runs)
-        of_documents["ties"] = tuple(tie_ranges(compared, results))
+    comparison = _comparison_of(aligned, baseline, settings)
     if likeness_k is not None:
-        of_documents["likeness"] = likeness_of(decisions, results, int(likeness_k))
-    comparison = _comparison_of(decisions, aligned, **of_documents)
-    return comparison if compared is None else with_runs(comparison, compared)
+        likeness = likeness_of(comparison, results, int(likeness_k))
+        comparison = comparison.model_copy(update={"likeness": likeness})
+    settings_of_runs = next(iter(results.values()))[0].settings
+    if settings_of_runs is None or is_text:
+        return comparison
+    compared = ComparedRuns(evaluator.qrels, runs_by_system, settings_of_runs)
+    ties = tuple(tie_ranges(comparison, compared))
+    return with_runs(comparison.model_copy(update={"ties": ties}), compared)
 
 
-def tie_ranges(
-    compared: ComparedRuns, results: Mapping[str, Sequence[EvaluationResult]]
-) -> Iterator[TieRange]:
+def tie_ranges(comparison: Comparison, compared: ComparedRuns) -> Iterator[TieRange]:
     """Yield the ranges of the means of the systems whose mean depends on the order of equal scores.
 
     They are those of ``Evaluator.tie_ranges`` over the queries compared, means over repeats.
 
     Args:
-        compared: the runs of the comparison.
-        results: the results of each system.
+        comparison: the comparison.
+        compared: its runs.
     """
-    decisions = compared.decisions
-    measures = [measure for measure in map(parse, decisions.measures) if measure.has_tie_extremes]
-    tied = [system for system in decisions.systems if any(map(_has_ties, results[system]))]
+    measures = [measure for measure in map(parse, comparison.measures) if measure.has_tie_extremes]
+    tied = [
+        system
+        for system, repeats in comparison.results.items()
+        if any(result.counted and result.counted.tied_documents for result in repeats)
+    ]
     if not measures or not tied:
         return
-    qrels = compared.qrels.select(decisions.query_ids)
+    qrels = compared.qrels.select(comparison.query_ids)
     ends = {
         system: np.mean(
             [
@@ -509,7 +547,7 @@ def tie_ranges(
         for system in tied
     }
     for index, name in enumerate(map(str, measures)):
-        is_compared = ~np.isnan(decisions.scores[name].array).any(axis=0)
+        is_compared = ~np.isnan(comparison.scores[name].array).any(axis=0)
         for system, (last, first) in ends.items():
             low, high = (
                 exact_sum(scores[index][is_compared]) / int(is_compared.sum())
@@ -517,7 +555,3 @@ def tie_ranges(
             )
             if low < high:
                 yield TieRange(measure=name, system=system, low=low, high=high)
-
-
-def _has_ties(result: EvaluationResult) -> bool:
-    return result.counted is not None and result.counted.tied_documents > 0

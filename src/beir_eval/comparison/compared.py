@@ -30,10 +30,10 @@ from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
-from beir_eval.measures.scales import ScoreScale, scale_of
+from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.evaluation.records import Retrieval
     from beir_eval.measures import MeasureLike
@@ -244,7 +244,8 @@ class Compared(Saved):
                 cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
-        return [query for query, gain in self._by_gain(measure, system, against) if gain < 0][:n]
+        pair = self._index.pair(system, against)
+        return lost_and_gained(self, self._index.measure(measure), *pair)[0][:n]
 
     def improvements(
         self,
@@ -270,8 +271,8 @@ class Compared(Saved):
                 cutoff is impossible.
             SettingError: the default system is not unique, so it must be named.
         """
-        by_gain = self._by_gain(measure, system, against)[::-1]
-        return [query for query, gain in by_gain if gain > 0][:n]
+        pair = self._index.pair(system, against)
+        return lost_and_gained(self, self._index.measure(measure), *pair)[1][:n]
 
     def documents_to_judge(
         self, n: int = 20, *, measure: MeasureLike | None = None
@@ -303,36 +304,7 @@ class Compared(Saved):
                 "compare_runs(qrels, runs) has; saved results and comparisons do not"
             )
             raise NotEvaluatedError(msg)
-        return self._runs.documents_to_judge(name)[:n]
-
-    def _by_gain(
-        self, measure: MeasureLike, system: str | None, against: str | None
-    ) -> list[tuple[QueryDifference, float]]:
-        """Return the queries on which both systems have a score, with the gain on each.
-
-        The gain is the difference, or its opposite if lower is better. The largest loss is first.
-        """
-        name = self._index.measure(measure)
-        scores = self.scores[name].array
-        system_scores, against_scores = (
-            scores[self.systems.index(name)] for name in self._index.pair(system, against)
-        )
-        differences = system_scores - against_scores
-        gains = scale_of(name, self.custom_measures).gains(differences)
-        order = np.argsort(gains, kind="stable")  # NaN last
-        return [
-            (
-                QueryDifference(
-                    query_id=self.query_ids[index],
-                    score=float(system_scores[index]),
-                    against=float(against_scores[index]),
-                    difference=float(differences[index]),
-                ),
-                float(gains[index]),
-            )
-            for index in order.tolist()
-            if not np.isnan(differences[index])
-        ]
+        return self._runs.documents_to_judge(self, name)[:n]
 
     @property
     def _index(self) -> Index:
@@ -351,3 +323,38 @@ class Compared(Saved):
     def __getstate__(self) -> dict[Any, Any]:
         """Pickle all but the runs, which may be large."""
         return {**super().__getstate__(), "__pydantic_private__": {"_runs": None}}
+
+
+def lost_and_gained(
+    comparison: Compared, measure: str, system: str, against: str
+) -> tuple[list[QueryDifference], list[QueryDifference]]:
+    """Return the queries on which a system lost, worst first, and gained, best first.
+
+    Args:
+        comparison: the comparison.
+        measure: the canonical name of one of its measures.
+        system: the name of one of its systems.
+        against: that of another.
+    """
+    is_higher_better = next(
+        pair.higher_is_better for pair in comparison.differences if pair.measure == measure
+    )
+    scores = comparison.scores[measure].array
+    ours, theirs = (scores[comparison.systems.index(name)] for name in (system, against))
+    gains = ours - theirs if is_higher_better else theirs - ours
+    order = np.argsort(gains, kind="stable").tolist()  # NaN last
+
+    def records(indices: Iterable[int]) -> list[QueryDifference]:
+        return [
+            QueryDifference(
+                query_id=comparison.query_ids[index],
+                score=float(ours[index]),
+                against=float(theirs[index]),
+                difference=float(ours[index] - theirs[index]),
+            )
+            for index in indices
+        ]
+
+    lost = [index for index in order if gains[index] < 0]
+    gained = [index for index in reversed(order) if gains[index] > 0]
+    return records(lost), records(gained)

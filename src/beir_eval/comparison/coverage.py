@@ -167,8 +167,6 @@ def retrieved_by_all(
         if result.counted is not None
         for query_id in result.counted.queries_missing
     }
-    if not missing:
-        return np.ones(len(query_ids), dtype=bool)
     return np.array([query_id not in missing for query_id in query_ids], dtype=bool)
 
 

@@ -600,42 +600,42 @@ def _power_fields(  # noqa: PLR0913 - the facts on one pair
         alternative: as for ``with_verdicts``.
         is_detected: whether the difference was detected: then power says nothing more.
     """
-    unknown = ("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high")
-    if is_detected:
-        return {**dict.fromkeys(unknown), "power_note": ""}
-    if not tests.can_decide or tests.pairs.are_many:
-        too_many = f"power is estimated for at most {MOST_PAIRS} pairs: name a baseline"
-        note = too_many if tests.can_decide else "power is not known"
-        return {**dict.fromkeys(unknown), "power_note": note}
-    margin = tests.settings.margin
+    sizes = ("detectable", "detectable_low", "detectable_high")
+    names = (*sizes, "queries_low", "queries_high")
+
+    def unknown(note: str) -> dict[str, Any]:
+        return {**dict.fromkeys(names), "power_note": note}
+
+    if is_detected or not tests.can_decide:
+        return unknown("" if is_detected else "power is not known")
+    if tests.pairs.are_many:
+        return unknown(f"power is estimated for at most {MOST_PAIRS} pairs: name a baseline")
+    margin, score_range = tests.settings.margin, tests.scores.scale.range
     try:
         power = estimate_power_of_scores(
             differences,
-            tests.scores.scale.range,
+            score_range,
             delta=margin,
             alpha=level if alternative == "two-sided" else level / 2,
             power=POWER,
             alternative=alternative,
         )
     except MissingExtraError as error:  # the verdict needs no scipy
-        note = (
-            f"power is not known without {error.package} (pip install 'beir-eval[{error.extra}]')"
-        )
-        return {**dict.fromkeys(unknown), "power_note": note}
+        install = f"pip install 'beir-eval[{error.extra}]'"
+        return unknown(f"power is not known without {error.package} ({install})")
+    fields = {name: getattr(power, name) for name in names}
+    fields["power_note"] = _power_note(tests, power, num_comparisons)
     if tests.crossed is not None and power.detectable is not None:
         crossed = crossed_power(
             tests.crossed, index, differences, delta=margin, alpha=level, power=POWER
         )
         fields = {**asdict(crossed), "power_note": ""}
-    else:
-        fields = {name: getattr(power, name) for name in unknown}
-        fields["power_note"] = _power_note(tests, power, num_comparisons)
     if fields["detectable"] is None:
         return fields
-    sizes = possible_sizes([fields[name] for name in unknown[:3]], tests.scores.scale.range)
-    if sizes is None:
-        return {**dict.fromkeys(unknown), "power_note": NONE_POSSIBLE}
-    return fields | dict(zip(unknown[:3], sizes, strict=True))
+    possible = possible_sizes([fields[name] for name in sizes], score_range)
+    if possible is None:
+        return unknown(NONE_POSSIBLE)
+    return fields | dict(zip(sizes, possible, strict=True))
 
 
 def possible_sizes(sizes: Sequence[float], score_range: float | None) -> list[float] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
-from beir_eval.comparison.overview import one_digit
+from beir_eval.comparison.verdict_sentences import one_digit
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, score_text
@@ -262,7 +262,9 @@ def experiment_power(
     least = smallest_margin(num_queries, alpha=alpha)
     fewest = next(count for count in range(2, 2000) if smallest_p(count) <= alpha)
     rows = [
-        _measure_power(measure, spread, num_queries, alpha, power, can_decide=num_queries >= fewest)
+        _measure_power(
+            measure, spread, num_queries, can_decide=num_queries >= fewest, alpha=alpha, power=power
+        )
         for measure in chosen
         for spread in _spreads(measure, sd)
     ]
@@ -299,26 +301,22 @@ def _spreads(measure: Measure, sd: float | None) -> Iterator[tuple[str, float, s
             "standard deviation with sd=, for example from an earlier comparison"
         )
         raise InputError(msg)
-    nearest = min(same, key=lambda candidate: _cutoff_distance(candidate, measure))
+    # As a ratio; a measure without a cutoff is like one with a very high one.
+    logarithm = math.log(measure.cutoff or 10_000)
+    nearest = min(same, key=lambda other: abs(math.log(other.cutoff or 10_000) - logarithm))
     for label, deviation in zip(_LABELS, SPREADS[str(nearest)], strict=True):
         yield label, deviation, str(nearest)
 
 
-def _cutoff_distance(first: Measure, second: Measure) -> float:
-    """Return how far two cutoffs are apart, as a ratio; none is like a very high one."""
-    logarithms = [math.log(measure.cutoff or 10_000) for measure in (first, second)]
-    return abs(logarithms[0] - logarithms[1])
-
-
-def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row
+def _measure_power(
     measure: Measure,
     spread: tuple[str, float, str],
     num_queries: int,
-    alpha: float,
-    power: float,
-    can_decide: bool,  # noqa: FBT001
+    *,
+    can_decide: bool,
+    **levels: float,
 ) -> MeasurePower:
-    """Return what the queries can show with one measure and spread."""
+    """Return what the queries can show with one measure and spread, at levels alpha and power."""
     label, deviation, origin = spread
     score_range = None if measure.bounds is None else measure.bounds[1] - measure.bounds[0]
     limit = math.inf if score_range is None else score_range
@@ -328,10 +326,8 @@ def _measure_power(  # noqa: PLR0913, PLR0917 - the settings of one row
             f"{deviation:g}: did you mean {deviation / 100:g}?"
         )
         raise SettingError(msg)
-    detectable = minimum_detectable_difference(deviation, num_queries, alpha=alpha, power=power)
-    equal_within = detectable_equality(
-        deviation, num_queries, alpha=alpha, power=power, score_range=score_range
-    )
+    detectable = minimum_detectable_difference(deviation, num_queries, **levels)
+    equal_within = detectable_equality(deviation, num_queries, score_range=score_range, **levels)
     return MeasurePower(
         measure=str(measure),
         spread=label,

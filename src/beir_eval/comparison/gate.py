@@ -44,8 +44,8 @@ from beir_eval.comparison.verdict_sentences import (
 from beir_eval.core.ids import hash_ids
 from beir_eval.display.tables import score_text
 from beir_eval.errors import InputError, SettingError, one_line
+from beir_eval.evaluation.depths import compares_depths, depths_text
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.evaluation.tables import compares_depths, depths_text
 from beir_eval.inspection.unmatched_ids import UNMATCHED
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
@@ -305,10 +305,16 @@ class _Rules(NamedTuple):
     allow_missing: bool = False
     allow_unequal_depth: bool = False
 
-    @property
-    def alpha(self) -> float:
-        """The level of every check."""
-        return self.settings.alpha
+    def _check(self, scale: ScoreScale, systems: tuple[str, ...], **fields: Any) -> GateCheck:
+        """Return a check of a system, or of one and the baseline, with what all checks have."""
+        return GateCheck(
+            system=systems[0],
+            against=systems[1] if systems[1:] else None,
+            alpha=self.settings.alpha,
+            higher_is_better=scale.higher_is_better,
+            warnings=tuple(warnings_of(self.coverage, systems)),
+            **fields,
+        )
 
     # Against the baseline
 
@@ -316,34 +322,31 @@ class _Rules(NamedTuple):
         """Return the check of a system against the baseline on one measure."""
         baseline = comparison.baseline or ""
         scale = scale_of(measure, comparison.custom_measures)
-        measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
-        named: dict[str, Any] = {
-            "measure": measure,
-            "system": system,
-            "against": baseline,
-            "rule": "non-inferior" if self.non_inferior else "not worse",
-            "alpha": self.alpha,
-            "higher_is_better": scale.higher_is_better,
-            "warnings": tuple(warnings_of(self.coverage, (system, baseline))),
-        }
-        obstacle = self._obstacle((system, baseline)) or self._obstacle_of_depths(
+        obstacle = self._obstacle(system, baseline) or self._obstacle_of_depths(
             measure, system, baseline
         )
         if not obstacle:
             pair, query_ids = _scores_of(comparison, measure, system, baseline)
             scores = pair.where_defined()
             obstacle = too_few_clusters(scores)
+        named = {"measure": measure, "rule": "non-inferior" if self.non_inferior else "not worse"}
         if obstacle:
-            reason = f"{system} vs {baseline}, {measure_name}: {obstacle}"
-            return GateCheck(**named, outcome="undecided", reason=reason)
+            label = measure_text(measure, higher_is_better=scale.higher_is_better)
+            reason = f"{system} vs {baseline}, {label}: {obstacle}"
+            return self._check(
+                scale, (system, baseline), **named, outcome="undecided", reason=reason
+            )
         rule = self._check_non_inferior if self.non_inferior else self._check_not_worse
         fields, words = rule(scores)
         num_queries = scores.scores.shape[1]
-        sample = f"{num_queries:,} queries{self._sample_text(scores)}"
         lower = "" if scale.higher_is_better else ", lower is better"
+        repeats = " and the repeats of the systems" if self.settings.has_random_repeats else ""
+        sample = f"{num_queries:,} queries{_clusters_text(scores)}{repeats}"
         if fields["outcome"] == "failed":
-            named["lost_most"] = _lost_most(pair, query_ids, comparison.results)
-        return GateCheck(
+            fields["lost_most"] = _lost_most(pair, query_ids, comparison.results)
+        return self._check(
+            scale,
+            (system, baseline),
             **named,
             **fields,
             reason=f"{words} ({measure}{lower}, {sample})",
@@ -356,22 +359,18 @@ class _Rules(NamedTuple):
         system, baseline = scores.systems
         tests, difference = self._test(scores)
         is_worse = difference.verdict == "worse"
+        taken = ("low", "high", "confidence", "detectable", "detectable_low", "detectable_high")
         fields: dict[str, Any] = {
             "outcome": "failed" if is_worse else "passed",
             "value": difference.difference,
-            "low": difference.low,
-            "high": difference.high,
-            "confidence": difference.confidence,
             "p": _one_sided_p(tests, difference),
-            "detectable": difference.detectable,
-            "detectable_low": difference.detectable_low,
-            "detectable_high": difference.detectable_high,
+            **{name: getattr(difference, name) for name in taken},
         }
         num_units = tests.flipped.num_queries
         least = self._least_p(num_units)
-        if not is_at_most(np.array(least), self.alpha):
+        if not is_at_most(np.array(least), self.settings.alpha):
             words = (
-                f"no loss of {system} could be significant at {self.alpha:g}: with "
+                f"no loss of {system} could be significant at {self.settings.alpha:g}: with "
                 f"{_counted(scores, num_units)} no p is below {least:.4g}"
             )
             return fields | {"outcome": "undecided"}, words
@@ -383,7 +382,9 @@ class _Rules(NamedTuple):
 
     def _test(self, scores: MeasureScores) -> tuple[Tests, Difference]:
         """Return the tests of a pair, and its difference at a level of alpha on each side."""
-        settings = replace(self.settings, alpha=2 * self.alpha, correction="none", interval="test")
+        settings = replace(
+            self.settings, alpha=2 * self.settings.alpha, correction="none", interval="test"
+        )
         [tests] = tests_of([scores], _PAIR, settings)
         [difference] = with_verdicts(
             tests,
@@ -403,8 +404,8 @@ class _Rules(NamedTuple):
         elif num_differing < FEWEST_DIFFERING:
             differ = "differs" if num_differing == 1 else "differ"
             reason = f"only {num_differing} of {counted} {differ}"
-            if not is_at_most(np.array(self._least_p(num_differing)), self.alpha):
-                reason += f", too few for a significant loss at {self.alpha:g}"
+            if not is_at_most(np.array(self._least_p(num_differing)), self.settings.alpha):
+                reason += f", too few for a significant loss at {self.settings.alpha:g}"
         elif difference.detectable is None:
             reason = f"which loss fails this gate is not known ({difference.power_note})"
         else:
@@ -416,7 +417,7 @@ class _Rules(NamedTuple):
         if loss is None:
             return f"{reason}: which loss is not excluded is not known: the measure has no bounds"
         if not loss:
-            return f"{reason}: a loss is excluded at {self.alpha:g}"
+            return f"{reason}: a loss is excluded at {self.settings.alpha:g}"
         return f"{reason}: a loss of up to {rounded_up_text(loss)} is not excluded"
 
     def _least_p(self, num_queries: int) -> float:
@@ -444,7 +445,7 @@ class _Rules(NamedTuple):
         else:
             least = smallest_margin(
                 test.num_queries,
-                alpha=self.alpha,
+                alpha=self.settings.alpha,
                 score_range=score_range,
                 weights=scores.units.weights,
             )
@@ -465,7 +466,7 @@ class _Rules(NamedTuple):
             "value": float(scale.gains(test.difference)),
             "low": low,
             "high": high,
-            "confidence": 1 - self.alpha,
+            "confidence": 1 - self.settings.alpha,
             "p": test.p,
             "limit": margin,
             "smallest_margin": least,
@@ -484,7 +485,7 @@ class _Rules(NamedTuple):
         test = non_inferiority(
             scores.scale.gains(units.rows[0] - units.rows[1]),
             delta=settings.margin,
-            alpha=self.alpha,
+            alpha=self.settings.alpha,
             score_range=scores.scale.range,
             weights=units.weights,
         )
@@ -494,68 +495,62 @@ class _Rules(NamedTuple):
             gains = crossed if scores.scale.higher_is_better else crossed.opposite()
             p = max(p, float(gains.p_below(-settings.margin)[0]))
             low = min(low, float(gains.intervals(np.array([2 * test.alpha]))[0][0]))
-        return replace(test, p=p, low=low, non_inferior=p <= self.alpha)
+        return replace(test, p=p, low=low, non_inferior=p <= self.settings.alpha)
 
     # Against a floor
 
     def check_floor(self, own_scores: MeasureScores, limit: float) -> GateCheck:
         """Return the check of a system against a floor of one measure, by its scores."""
-        measure, scale, [system] = own_scores.measure, own_scores.scale, own_scores.systems
-        measure_name = measure_text(measure, higher_is_better=scale.higher_is_better)
-        named: dict[str, Any] = {
-            "measure": measure,
-            "system": system,
-            "against": None,
-            "rule": "floor",
-            "alpha": self.alpha,
-            "limit": limit,
-            "higher_is_better": scale.higher_is_better,
-            "warnings": tuple(warnings_of(self.coverage, (system,))),
-        }
+        measure, scale, systems = own_scores.measure, own_scores.scale, own_scores.systems
+        [system] = systems
+        label = measure_text(measure, higher_is_better=scale.higher_is_better)
+        named: dict[str, Any] = {"measure": measure, "rule": "floor", "limit": limit}
         scores = own_scores.select(own_scores.is_defined)
         num_queries = scores.scores.shape[1]
-        obstacle = self._obstacle((system,))
+        obstacle = self._obstacle(system)
         if not obstacle and num_queries < FEWEST_QUERIES:
             obstacle = f"it has a score on {num_queries} query"
         if self.floor_interval:
             obstacle = obstacle or too_few_clusters(scores)
         if obstacle:
-            reason = f"{system}, {measure_name}: {obstacle}"
-            return GateCheck(**named, outcome="undecided", reason=reason)
+            reason = f"{system}, {label}: {obstacle}"
+            return self._check(scale, systems, **named, outcome="undecided", reason=reason)
         [of_system] = means_of(scores, self.settings)
         mean, low, high = of_system.mean, of_system.low, of_system.high
         end = (low if scale.higher_is_better else high) if self.floor_interval else mean
         is_below = scale.gains(end - limit) < 0
+        of_mean = f"{system}: mean {label} {score_text(mean)}"
+        named["value"] = mean
         if self.floor_interval and not has_spread(low, high) and not is_below:
             reason = (
-                f"{system}: mean {measure_name} {score_text(mean)}, the same score on all "
-                f"{num_queries:,} queries: so there is no interval of the mean. Check the floor of "
-                "the mean itself: leave out --floor-interval (floor_interval=True)"
+                f"{of_mean}, the same score on all {num_queries:,} queries: so there is no "
+                "interval of the mean. Check the floor of the mean itself: leave out "
+                "--floor-interval (floor_interval=True)"
             )
-            return GateCheck(**named, outcome="undecided", reason=reason, value=mean)
+            return self._check(scale, systems, **named, outcome="undecided", reason=reason)
         lower, below, floor = "lower", "below", "floor"
         if not scale.higher_is_better:
             lower, below, floor = "upper", "above", "ceiling"
         what = f"the {lower} end of the interval" if self.floor_interval else "the mean"
+        verdict = f"{what} is {'' if is_below else 'not '}{below} the {floor} {limit:g}"
         repeats = ", not over repeats" if self.settings.has_random_repeats else ""
         sample = f"{num_queries:,} queries{_clusters_text(scores)}{repeats}"
-        interval = (
-            f"{percent_text(1 - self.alpha)} t interval: {mean_interval_text(low, high, ' to ')}, "
-            f"{sample}"
-        )
-        verdict = f"{what} is {'' if is_below else 'not '}{below} the {floor} {limit:g}"
-        if not has_spread(low, high):
-            interval = f"the same score on all {sample}"
+        confidence = 1 - self.settings.alpha
+        interval = f"the same score on all {sample}"
+        if has_spread(low, high):
+            ends = mean_interval_text(low, high, " to ")
+            interval = f"{percent_text(confidence)} t interval: {ends}, {sample}"
+        else:
             low, high = -math.inf, math.inf
-        reason = f"{system}: mean {measure_name} {score_text(mean)} ({interval}): {verdict}"
-        return GateCheck(
+        return self._check(
+            scale,
+            systems,
             **named,
             outcome="failed" if is_below else "passed",
-            reason=reason,
-            value=mean,
+            reason=f"{of_mean} ({interval}): {verdict}",
             low=low,
             high=high,
-            confidence=1 - self.alpha,
+            confidence=confidence,
             num_queries=num_queries,
         )
 
@@ -570,12 +565,7 @@ class _Rules(NamedTuple):
             "the same with --allow-unequal-depth (allow_unequal_depth=True)"
         )
 
-    def _sample_text(self, scores: MeasureScores) -> str:
-        """Return what else than queries the check is over, as a clause; mostly ""."""
-        is_random = self.settings.has_random_repeats
-        return _clusters_text(scores) + (" and the repeats of the systems" if is_random else "")
-
-    def _obstacle(self, systems: Sequence[str]) -> str:
+    def _obstacle(self, *systems: str) -> str:
         """Return why the scores of these systems are no basis for a decision; "" if they are."""
         for system in systems:
             covered = [entry for entry in self.coverage if entry.system == system]

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.headlines import join_names
-from beir_eval.comparison.overview import (
-    DIFFERENCE,
-    columns_of_means,
-    narrow_tables,
-    one_digit,
-)
+from beir_eval.comparison.overview import DIFFERENCE, columns_of_means, narrow_tables
 from beir_eval.comparison.tables import in_shown_order
 from beir_eval.comparison.verdict_sentences import (
-    interval_text,
+    join_names,
+    one_digit,
     p_text,
     signed_range_text,
     signed_text,
@@ -57,29 +52,27 @@ def gate_document(checks: Sequence[GateCheck], comparison: Compared | None = Non
         checks: the checks.
         comparison: the comparison; None for floors of one system.
     """
-    sentences = [
-        Sentence(f"gate {check.outcome}: {check.reason}", _COLOURS[check.outcome])
-        for check in checks
-    ]
     tested = [check for check in checks if check.against is not None and check.value is not None]
+    measures = list(dict.fromkeys(check.measure for check in tested))
     tables: list[Table] = []
     lost: list[str] = []
     if comparison is not None:
-        tables = narrow_tables(
-            [
-                _columns(comparison, [check for check in checks if check.measure == measure])
-                for measure in dict.fromkeys(check.measure for check in tested)
-            ]
-        )
-        several = len(tables) > 1
+        columns = [
+            _columns(comparison, [check for check in checks if check.measure == measure])
+            for measure in measures
+        ]
+        tables = narrow_tables(columns)
         lost = [
-            _lost_text(comparison, check, f" ({check.measure})" if several else "")
+            _lost_text(comparison, check, f" ({check.measure})" if len(measures) > 1 else "")
             for check in tested
             if check.outcome == "failed"
         ]
     return Document(
         heading=f"Gate {gate_outcome(checks)}",
-        sentences=sentences,
+        sentences=[
+            Sentence(f"gate {check.outcome}: {check.reason}", _COLOURS[check.outcome])
+            for check in checks
+        ],
         tables=tables,
         notes=[*filter(None, lost), *_notes(tested)],
     )
@@ -91,7 +84,7 @@ def full_reason(check: GateCheck) -> str:
     if check.against is not None and check.value is not None and check.p is not None:
         interval = ""
         if check.num_differing and check.rule == "not worse":
-            ends = interval_text(check.low, check.high)
+            ends = signed_range_text(check.low, check.high, " to ")
             interval = f" ({check.confidence:.0%} interval: {ends})"
         p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
         text = f"{text}: {signed_text(check.value)}{interval}, {p}"
@@ -115,24 +108,18 @@ def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
     cells: list[tuple[str | Cell, ...]] = []
     for system in in_shown_order(comparison, first.measure):
         check = of_system.get(system)
-        if check is None:
-            cells.append(("", "", "", "baseline"))
-            continue
         signed = interval = p = ""
-        if check.value is not None and check.p is not None:
+        if check is not None and check.value is not None and check.p is not None:
             signed, p = signed_text(check.value), p_text(check.p)
             interval = signed_range_text(check.low, check.high) if check.num_differing else ""
-        outcome = Cell(check.outcome, verdict=_COLOURS[check.outcome])
-        cells.append((signed, interval, p, outcome))
-    headings = (DIFFERENCE, f"{first.confidence:.0%} interval", "p (worse)", "gate")
-    evidence = dict(zip(headings, zip(*cells, strict=True), strict=True))
+        outcome = "" if check is None else Cell(check.outcome, verdict=_COLOURS[check.outcome])
+        cells.append((signed, interval, p, outcome or "baseline"))
+    signed_texts, intervals, p_texts, outcomes = zip(*cells, strict=True)
+    columns[DIFFERENCE] = signed_texts
     if first.rule == "non-inferior":  # the bound is not that of the test
-        evidence = {
-            DIFFERENCE: evidence[DIFFERENCE],
-            "p (loss)": evidence["p (worse)"],
-            "gate": evidence["gate"],
-        }
-    return columns | evidence
+        return columns | {"p (loss)": p_texts, "gate": outcomes}
+    interval = f"{first.confidence:.0%} interval"
+    return columns | {interval: intervals, "p (worse)": p_texts, "gate": outcomes}
 
 
 def _lost_text(comparison: Compared, check: GateCheck, measure: str) -> str:

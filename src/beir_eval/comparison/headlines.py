@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.verdict_sentences import MOST_NAMED, measure_text, smaller_text
+from beir_eval.comparison.verdict_sentences import measure_text
 from beir_eval.display.document import Sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from beir_eval.comparison.compared import Compared
-    from beir_eval.comparison.records import PairDifference
+    from beir_eval.comparison.records import Difference, PairDifference
 
 #: The order of the verdicts in a sentence.
 _ORDER = ("better", "worse", "equivalent", "identical", "undecided")
 _TWO = 2
-
-
-def headline(comparison: Compared, measure: str | None = None) -> Sentence:
-    """Return the verdicts on a measure in one sentence, which begins with the measure.
-
-    Args:
-        comparison: the comparison.
-        measure: the canonical name of the measure; by default the first.
-    """
-    label, verdicts = _labelled_verdicts(comparison, measure or comparison.measures[0])
-    return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
 
 
 def headline_of(
@@ -35,7 +24,7 @@ def headline_of(
     differences: Sequence[PairDifference],
     baseline: str | None,
     *,
-    margin: float | None,
+    margin: float = 0.0,
 ) -> Sentence:
     """Return the verdicts on the pairs in one sentence, which begins with ``label``.
 
@@ -43,34 +32,41 @@ def headline_of(
         label: what was measured, such as "nDCG@10".
         differences: the difference of each pair.
         baseline: the system that the others are compared with; None if all pairs are compared.
-        margin: the smallest difference that matters; None if the verdicts know no margin.
+        margin: the smallest difference that matters; 0 if the verdicts know no margin.
     """
-    verdicts = _verdicts(differences, baseline, margin or 0.0)
-    return Sentence(f"{label}: {verdicts.text}", verdicts.verdict)
+    text, verdict = verdicts_of(differences, baseline, margin)
+    return Sentence(f"{label}: {text}", verdict)
 
 
-def headlines(comparison: Compared, where: str = "") -> list[Sentence]:
+def headlines(
+    comparison: Compared, differences: Sequence[Difference] | None = None, where: str = ""
+) -> list[Sentence]:
     """Return the verdicts on all measures: a sentence for all measures with the same verdicts.
 
     Args:
         comparison: the comparison.
+        differences: its differences on some measures, or those over some queries; None for all.
         where: follows the names of the measures in each sentence.
     """
-    labels_by_verdicts: dict[Sentence, list[str]] = {}
-    for measure in comparison.measures:
-        label, verdicts = _labelled_verdicts(comparison, measure)
-        labels_by_verdicts.setdefault(verdicts, []).append(label)
+    pairs_of: dict[str, list[Difference]] = {}
+    for pair in comparison.differences if differences is None else differences:
+        label = measure_text(pair.measure, higher_is_better=pair.higher_is_better)
+        pairs_of.setdefault(label, []).append(pair)
+    labels_of: dict[Sentence, list[str]] = {}
+    for label, pairs in pairs_of.items():
+        verdicts = verdicts_of(pairs, comparison.baseline, comparison.settings.margin)
+        labels_of.setdefault(verdicts, []).append(label)
     return [
-        Sentence(f"{', '.join(labels)}{where}: {verdicts.text}", verdicts.verdict)
-        for verdicts, labels in labels_by_verdicts.items()
+        Sentence(f"{', '.join(labels)}{where}: {text}", verdict)
+        for (text, verdict), labels in labels_of.items()
     ]
 
 
-def common_headlines(comparison: Compared) -> list[Sentence]:
+def common_headlines(comparison: Compared, measures: Collection[str]) -> list[Sentence]:
     """Return the verdicts over the queries that all systems have, if a system lacks some.
 
-    There is a sentence for all measures with the same verdicts, or one that says why there are
-    none; an empty list if every system has all queries.
+    There is a sentence for all of these measures with the same verdicts, or one that says why there
+    are none; an empty list if every system has all queries.
     """
     on_common = comparison.on_common_queries
     if on_common is None:
@@ -79,10 +75,8 @@ def common_headlines(comparison: Compared) -> list[Sentence]:
     if not on_common.differences:
         text = f"{', '.join(comparison.measures)}{where}: too few for a verdict"
         return [Sentence(text, "undecided")]
-    over_common = comparison.model_copy(
-        update={"differences": on_common.differences, "on_common_queries": None}
-    )
-    return headlines(over_common, where)
+    pairs = [pair for pair in on_common.differences if pair.measure in measures]
+    return headlines(comparison, pairs, where)
 
 
 def common_queries_text(num_common: int, num_judged: int) -> str:
@@ -94,20 +88,18 @@ def common_queries_text(num_common: int, num_judged: int) -> str:
     return f", over the {num_common:,} of {num_judged:,} queries that all systems have"
 
 
-def _labelled_verdicts(comparison: Compared, measure: str) -> tuple[str, Sentence]:
-    """Return the name of a measure with its direction, and the verdicts on it."""
-    differences = [pair for pair in comparison.differences if pair.measure == measure]
-    label = measure_text(measure, higher_is_better=differences[0].higher_is_better)
-    return label, _verdicts(differences, comparison.baseline, comparison.settings.margin)
-
-
-def _verdicts(
+def verdicts_of(
     differences: Sequence[PairDifference], baseline: str | None, margin: float
 ) -> Sentence:
-    """Return the verdicts on the pairs in one sentence, without the name of the measure."""
-    colour = _colour(differences)
+    """Return the verdicts on the pairs in one sentence, without the name of the measure.
+
+    Args:
+        differences: as of ``headline_of``.
+        baseline: likewise.
+        margin: likewise.
+    """
     if len(differences) == 1:
-        return Sentence(_pair_phrase(differences[0], margin), colour)
+        return Sentence(_pair_phrase(differences[0], margin), differences[0].verdict)
     if baseline is None:
         return _verdict_on_the_best(differences, margin)
     counts = Counter(pair.verdict for pair in differences)
@@ -119,25 +111,28 @@ def _verdicts(
         if count == number:
             who = "both" if number == _TWO else f"all {number}"
         parts.append(f"{who} {_phrase(verdict, count, '' if parts else baseline, margin)}")
-    return Sentence(", ".join(parts), colour)
+    return Sentence(", ".join(parts), common_verdict(differences))
 
 
-def _colour(differences: Sequence[PairDifference]) -> str:
-    """Return the verdict on all pairs; a sentence with several has the colour of "undecided"."""
+def common_verdict(differences: Sequence[PairDifference]) -> str:
+    """Return the verdict on all pairs; "undecided" if there are several."""
     verdicts = {difference.verdict for difference in differences}
     return verdicts.pop() if len(verdicts) == 1 else "undecided"
 
 
 def _pair_phrase(pair: PairDifference, margin: float) -> str:
-    """Return the verdict on two systems."""
+    """Return the verdict on two systems, and whether a difference is below the margin."""
     if pair.verdict == "undecided":
         return f"undecided whether {pair.system} or {pair.against} is better"
     if pair.verdict == "identical":
         return f"{pair.system} and {pair.against} score the same on every query"
     if pair.verdict == "equivalent":
         return f"{pair.system} and {pair.against} differ by less than {margin:g}"
-    smaller = smaller_text(pair, margin)
-    return f"{pair.system} is {pair.verdict} than {pair.against}{smaller}"
+    phrase = f"{pair.system} is {pair.verdict} than {pair.against}"
+    if abs(pair.difference) >= margin:
+        return phrase
+    is_shown = max(abs(pair.low), abs(pair.high)) < margin
+    return f"{phrase} by less than {margin:g}{'' if is_shown else ' (estimated)'}"
 
 
 def _phrase(verdict: str, count: int, baseline: str, margin: float) -> str:
@@ -149,13 +144,13 @@ def _phrase(verdict: str, count: int, baseline: str, margin: float) -> str:
         baseline: the name of the baseline; "" if the sentence has it.
         margin: the smallest difference that matters.
     """
-    are, ending = "is" if count == 1 else "are", "s" if count == 1 else ""
+    are, ending = ("is", "s") if count == 1 else ("are", "")
     if verdict == "identical":
         return f"score{ending} the same as {baseline or 'it'} on every query"
     if verdict == "equivalent":
         return f"differ{ending} from {baseline or 'it'} by less than {margin:g}"
-    against = {"undecided": f" against {baseline}"}.get(verdict, f" than {baseline}")
-    return f"{are} {verdict}{against if baseline else ''}"
+    than = "against" if verdict == "undecided" else "than"
+    return f"{are} {verdict} {than} {baseline}" if baseline else f"{are} {verdict}"
 
 
 def _verdict_on_the_best(differences: Sequence[PairDifference], margin: float) -> Sentence:
@@ -185,21 +180,11 @@ def _verdict_on_the_best(differences: Sequence[PairDifference], margin: float) -
     else:
         which = f"whether {' or '.join(first)}" if len(first) == _TWO else f"which of {len(first)}"
         text = f"undecided {which} is best"
+    are, rest = "are", f"the other {len(others)}"
+    if len(others) == 1:
+        are, rest = "is", others[0]
     if others and all((name, other) in wins for name in first for other in others):
-        text += f"; {all_first} are better than {_others(others)}"
+        text += f"; {all_first} are better than {rest}"
     elif others:
-        text += f"; {_others(others)} {'is' if len(others) == 1 else 'are'} not best"
-    return Sentence(text, _colour(differences))
-
-
-def _others(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"the other {len(names)}"
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Return names as an enumeration with "and"; the first few and a count if there are many."""
-    more = len(names) - MOST_NAMED
-    listed = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names
-    if len(listed) == 1:
-        return listed[0]
-    return f"{', '.join(listed[:-1])} and {listed[-1]}"
+        text += f"; {rest} {are} not best"
+    return Sentence(text, common_verdict(differences))

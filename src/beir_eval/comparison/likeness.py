@@ -10,15 +10,13 @@ from pydantic import BaseModel
 
 from beir_eval.comparison.differences import MOST_PAIRS
 from beir_eval.comparison.rank_similarity import kendall_distance, overlap, rbo
-from beir_eval.comparison.verdict_sentences import range_text, value_or_unknown
 from beir_eval.core.saved import FROZEN
-from beir_eval.display.tables import Table
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from beir_eval.comparison.decisions import Decisions
+    from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 MOST_RANKING_PAIRS = 100_000
 #: The rows of ``Likeness.values``.
 LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
-_COLUMNS = ("system", "against", "RBO", "RBO bounds", "overlap", "Kendall distance")
 
 
 class Likeness(BaseModel):
@@ -61,24 +58,24 @@ class Likeness(BaseModel):
 
 
 def likeness_of(
-    decisions: Decisions, results: Mapping[str, Sequence[EvaluationResult]], k: int
+    comparison: Compared, results: Mapping[str, Sequence[EvaluationResult]], k: int
 ) -> tuple[Likeness, ...] | None:
     """Return the likeness of each pair; None for too many pairs.
 
     Args:
-        decisions: its pairs and queries are used.
+        comparison: its pairs and queries are used.
         results: {system: results of its repeats} with their top documents, which the evaluation
             has ranked; the first repeat is compared.
         k: how many top documents to compare at most; fewer if a result has kept fewer.
     """
-    if has_too_many_pairs(decisions.differences, len(decisions.query_ids)):
+    if has_too_many_pairs(comparison.differences, len(comparison.query_ids)):
         return None
     kept = [_num_kept(repeats[0]) for repeats in results.values()]
     k = min([k, *(count for count in kept if count is not None)])
-    rankings = {name: _top_rankings(decisions, repeats[0]) for name, repeats in results.items()}
+    rankings = {name: _top_rankings(comparison, repeats[0]) for name, repeats in results.items()}
     return tuple(
-        _pair_likeness(decisions, system, against, rankings[system], rankings[against], k)
-        for system, against in _compared_pairs(decisions.differences)
+        _pair_likeness(comparison, system, against, rankings[system], rankings[against], k)
+        for system, against in _compared_pairs(comparison.differences)
     )
 
 
@@ -101,18 +98,18 @@ def _num_kept(result: EvaluationResult) -> int | None:
     return None if is_whole else longest
 
 
-def _top_rankings(decisions: Decisions, result: EvaluationResult) -> dict[str, list[str]]:
+def _top_rankings(comparison: Compared, result: EvaluationResult) -> dict[str, list[str]]:
     """Return the top documents of the compared queries, best first; each counts once."""
     top = result.top or {}
     return {
         query_id: list(dict.fromkeys(top[query_id].doc_ids))
-        for query_id in decisions.query_ids
+        for query_id in comparison.query_ids
         if query_id in top
     }
 
 
 def _pair_likeness(  # noqa: PLR0913, PLR0917 - a pair and its rankings
-    decisions: Decisions,
+    comparison: Compared,
     system: str,
     against: str,
     first: Mapping[str, list[str]],
@@ -120,8 +117,8 @@ def _pair_likeness(  # noqa: PLR0913, PLR0917 - a pair and its rankings
     k: int,
 ) -> Likeness:
     """Return the likeness of a pair, from the rankings of its two systems."""
-    similarities = np.full((len(LIKENESS_ROWS) + 2, len(decisions.query_ids)), np.nan)
-    for column, query_id in enumerate(decisions.query_ids):
+    similarities = np.full((len(LIKENESS_ROWS) + 2, len(comparison.query_ids)), np.nan)
+    for column, query_id in enumerate(comparison.query_ids):
         if query_id in first and query_id in second:
             pair = first[query_id], second[query_id]
             bounded = rbo(*pair, k=k)
@@ -150,21 +147,3 @@ def _mean_of_defined(values: Floats) -> float | None:
     """Return the mean of the values that are no NaN, f8[Q]; None without such values."""
     defined = values[~np.isnan(values)].tolist()
     return math.fsum(defined) / len(defined) if defined else None
-
-
-def likeness_table(pairs: Iterable[Likeness]) -> Table:
-    """Return the likeness of pairs as a table, one row for each pair."""
-    return Table(
-        _COLUMNS,
-        [
-            (
-                pair.system,
-                pair.against,
-                value_or_unknown(pair.rbo),
-                range_text(pair.rbo_lowest, pair.rbo_highest),
-                value_or_unknown(pair.overlap),
-                value_or_unknown(pair.kendall_distance),
-            )
-            for pair in pairs
-        ],
-    )

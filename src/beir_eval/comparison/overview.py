@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from beir_eval.comparison.cautions import cautions_on, ignored_queries
 from beir_eval.comparison.chance import chance_table, likeness_notes, notes_of, sample_text
+from beir_eval.comparison.compared import lost_and_gained
 from beir_eval.comparison.coverage import warnings_of
-from beir_eval.comparison.headlines import common_headlines, headline, headlines, join_names
-from beir_eval.comparison.judged import JUDGED_TITLE, judged_table, judged_texts
-from beir_eval.comparison.likeness import likeness_table
+from beir_eval.comparison.headlines import common_headlines, headlines, verdicts_of
 from beir_eval.comparison.tables import (
-    evidence_table,
+    EVIDENCE_COLUMNS,
+    JUDGED_TITLE,
+    evidence_cells,
+    first_of,
     in_shown_order,
+    is_ranked,
+    judged_table,
+    judged_texts,
+    likeness_table,
     pair_label,
+    pairs_table,
     shown_differences,
     systems_text,
     to_table,
@@ -25,16 +31,16 @@ from beir_eval.comparison.verdict_sentences import (
     RANKS_NOTE,
     are_simultaneous,
     evidence_notes,
-    interval_cell_text,
+    join_names,
     left_out_notes,
     measure_text,
     not_excluded_texts,
-    p_text,
+    one_digit,
     percent_text,
     queries_text,
     rounded_up_text,
-    signed_text,
     source_notes,
+    unit_of,
 )
 from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import (
@@ -46,7 +52,8 @@ from beir_eval.display.tables import (
     score_text,
     without_repeated_columns,
 )
-from beir_eval.evaluation.tables import compares_depths
+from beir_eval.errors import number_of
+from beir_eval.evaluation.depths import compares_depths
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -76,19 +83,19 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
         comparison: the comparison.
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
-    tables = _main_tables(comparison)
-    ranked = list(_ranked_sentences(comparison, queries or {}))
-    must = [sentence for sentence in ranked if sentence.importance == 0]
-    may = sorted(set(ranked) - set(must), key=ranked.index)
+    ranked = list(dict.fromkeys(_ranked_sentences(comparison, queries or {})))
+    must = [sentence for sentence in ranked if not sentence.importance]
+    may = [sentence for sentence in ranked if sentence.importance]
     further = sorted(may, key=lambda sentence: sentence.importance)[:_MOST_FURTHER]
     kept = [*must, *further][:_MOST_SENTENCES]
+    texts = [sentence.text for sentence in ranked if sentence in kept]
     return Document(
         heading="Comparison",
         warnings=warnings_of(comparison.coverage),
         sentences=_verdicts(comparison),
-        tables=tables,
-        notes=[_ended(sentence.text) for sentence in ranked if sentence in kept],
-        details=lambda: _details(comparison, {sentence.text for sentence in kept}),
+        tables=_main_tables(comparison),
+        notes=[text if text.endswith((".", "?")) else f"{text}." for text in texts],
+        details=lambda: _details(comparison, texts),
     )
 
 
@@ -112,60 +119,49 @@ def of_measures(comparison: ComparedT, measures: Sequence[str]) -> ComparedT:
 
 def _verdicts(comparison: Compared) -> list[Sentence]:
     """Return the verdicts; over the queries that all systems have too, if these are others."""
-    common = comparison.on_common_queries
-    measures_of: dict[tuple[str, str], list[str]] = {}
+    common, depths = comparison.on_common_queries, comparison.deepest_rankings
+    pairs_of: dict[tuple[str, str], list[Difference]] = {}
     depending = []
     for measure in comparison.measures:
-        alone, ending = of_measures(comparison, [measure]), ""
-        missing = 0
-        if common is not None:
-            missing = max(pair.num_queries for pair in alone.differences) - common.num_queries
-        if missing > 0:
-            queries = "query" if missing == 1 else "queries"
-            ending = f", with {missing:,} {queries} missing"
-            if _depends_on_missing(alone):
-                ending = f"; this depends on {missing:,} missing {queries}"
+        pairs = [pair for pair in comparison.differences if pair.measure == measure]
+        ending = ""
+        most = max(pair.num_queries for pair in pairs)
+        if common is not None and (missing := most - common.num_queries) > 0:
+            ending = f", with {number_of(missing, 'query')} missing"
+            on_common = [pair for pair in common.differences if pair.measure == measure]
+            if on_common and _are_others(comparison, pairs, on_common):
+                ending = f"; this depends on {number_of(missing, 'missing query')}"
                 depending.append(measure)
-        depths = comparison.deepest_rankings
         if compares_depths(measure, depths):
             lowest, highest = min(depths.values()), max(depths.values())
             ending += f", with rankings of {lowest:,} and {highest:,} documents"
-        measures_of.setdefault((f", {sample_text(alone)}", ending), []).append(measure)
+        where = f", {sample_text(comparison, measure)}"
+        pairs_of.setdefault((where, ending), []).extend(pairs)
     sentences = [
         Sentence(f"{text}{ending}", "undecided" if ending.startswith(";") else verdict)
-        for (where, ending), measures in measures_of.items()
-        for text, verdict in headlines(of_measures(comparison, measures), where)
+        for (where, ending), pairs in pairs_of.items()
+        for text, verdict in headlines(comparison, pairs, where)
     ]
-    if common is not None and not common.differences:  # too few queries
-        return [*sentences, *common_headlines(comparison)]
-    return sentences + (common_headlines(of_measures(comparison, depending)) if depending else [])
+    return sentences + common_headlines(comparison, depending)
 
 
-def _depends_on_missing(comparison: Compared) -> bool:
+def _are_others(
+    comparison: Compared, pairs: Sequence[Difference], on_common: Sequence[Difference]
+) -> bool:
     """Return whether the verdicts on a measure are others over the queries that all have."""
-    common = comparison.on_common_queries
-    if common is None or not common.differences:
-        return False
     if is_ranked(comparison):  # a sentence on the best of all
-        over_common = comparison.model_copy(update={"differences": common.differences})
-        return headline(comparison).text != headline(over_common).text
-    return [pair.verdict for pair in comparison.differences] != [
-        pair.verdict for pair in common.differences
-    ]
-
-
-def is_ranked(comparison: Compared) -> bool:
-    """Return whether all pairs of several systems are compared."""
-    return comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair
+        baseline, margin = comparison.baseline, comparison.settings.margin
+        texts = {verdicts_of(of_pairs, baseline, margin).text for of_pairs in (pairs, on_common)}
+        return len(texts) > 1
+    return [pair.verdict for pair in pairs] != [pair.verdict for pair in on_common]
 
 
 def _main_tables(comparison: Compared) -> list[Table]:
+    measures = comparison.measures
     if not is_ranked(comparison):
-        return narrow_tables(
-            [systems_columns(comparison, measure) for measure in comparison.measures],
-            _evidence_headings(comparison)[2],
-        )
-    if len(comparison.measures) > 1:
+        p = _evidence_headings(comparison)[2]
+        return narrow_tables([systems_columns(comparison, measure) for measure in measures], p)
+    if len(measures) > 1:
         return [to_table(comparison)]
     return narrow_tables([_ranked_columns(comparison)])
 
@@ -177,33 +173,25 @@ def _details(comparison: Compared, shown: Collection[str]) -> Iterator[Document]
         comparison: the comparison.
         shown: the sentences above.
     """
-    evidence = evidence_table(comparison, has_differences=is_ranked(comparison))
-    document = _by_measure(comparison, "The evidence", evidence)
-    further = evidence_notes(shown_differences(comparison), comparison.settings.margin)
-    yield replace(document, notes=[*document.notes, *further])
+    settings, pairs = comparison.settings, shown_differences(comparison)
+    beside = () if is_ranked(comparison) else ("difference", "interval", "verdict")
+    columns = [name for name in EVIDENCE_COLUMNS if name not in beside]
+    tables = []
+    for measure in comparison.measures:
+        of_measure = [pair for pair in pairs if pair.measure == measure]
+        table = pairs_table(of_measure, settings, comparison.num_comparisons, columns)
+        tables.append(_with_pairs(comparison, Table((measure, *table.header[1:]), table.rows)))
+    yield _compact("The evidence", tables, evidence_notes(pairs, settings.margin))
     if judged := judged_table(comparison):
         yield Document(heading=JUDGED_TITLE, tables=[judged])
     if comparison.likeness:
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
-        table = _with_pairs(comparison, likeness_table(comparison.likeness))
-        yield _compact(heading, [table])
+        yield _compact(heading, [_with_pairs(comparison, likeness_table(comparison.likeness))])
     yield Document(heading="What the p-value covers", tables=[chance_table(comparison)])
     # Verdicts are words in these tables, in place of marks.
     hidden = {*shown, MARKS_NOTE, RANKS_NOTE}
     notes = [note for note in notes_on(comparison) if note not in hidden]
     yield Document(heading="Method", notes=notes)
-
-
-def _by_measure(comparison: Compared, heading: str, table: Table) -> Document:
-    """Return a table with the first columns measure, system and against as one for each measure."""
-    rows_by_measure: dict[str, list[Sequence[str | Cell]]] = {}
-    for row in table.rows:
-        rows_by_measure.setdefault(str(row[0]), []).append(row[1:])
-    tables = [
-        _with_pairs(comparison, Table((measure, *table.header[2:]), rows))
-        for measure, rows in rows_by_measure.items()
-    ]
-    return _compact(heading, tables)
 
 
 def _with_pairs(comparison: Compared, table: Table) -> Table:
@@ -221,77 +209,28 @@ def _with_pairs(comparison: Compared, table: Table) -> Table:
     return Table((table.header[0], *table.header[2:]), rows)
 
 
-def _compact(heading: str, tables: Sequence[Table]) -> Document:
+def _compact(heading: str, tables: Sequence[Table], notes: Iterable[str] = ()) -> Document:
     """Return tables without the columns that have one value in all rows, which a note names."""
     shown, left_out = without_repeated_columns(tables, tables[0].header[1:])
-    values = "; ".join(f"{name} = {value}" for name, value in left_out.items() if value != "?")
-    notes = [f"in every row: {values}"] if values else []
-    return Document(heading=heading, tables=shown, notes=notes)
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith((".", "?")) else f"{text}."
-
-
-def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[_Ranked]:
-    """Yield what follows the tables, in the order in which it is read."""
-    sources = source_notes(
-        comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
-    )
-    parts: list[tuple[int, Iterable[str]]] = [
-        (0, {pair.note: None for pair in comparison.differences if pair.note}),
-        (0, left_out_notes(comparison.left_out)),
-        (0, comparison.conventions),
-        (0, _common_sentences(comparison)),
-        (0, _interval_sentences(comparison)),
-        (0, cautions_on(comparison)),
-        (1, _not_excluded_sentences(comparison)),
-        (2, _query_sentences(comparison, queries)),
-        (1, _mark_sentences(comparison)),
-        (3, _power_sentences(comparison)),
-        (4, sources),
-        (5, ignored_queries(comparison)),
-        (0, _measure_sentences(comparison)),
-    ]
-    for importance, texts in parts:
-        for text in texts:
-            yield _Ranked(importance, text)
+    values = "; ".join(f"{name} = {value}" for name, value in left_out.items() if value != UNKNOWN)
+    repeated = [f"in every row: {values}"] if values else []
+    return Document(heading=heading, tables=shown, notes=[*repeated, *notes])
 
 
 # Tables
 
 
-def _evidence_headings(comparison: Compared) -> tuple[str, str, str, str]:
-    """Return the names of the columns of ``evidence_cells``."""
-    is_corrected = comparison.settings.correction != "none" and comparison.num_comparisons > 1
-    percent = percent_text(1 - comparison.settings.alpha)
-    if is_corrected and not are_simultaneous(comparison.settings, 2) and _is_of_test(comparison):
-        percent = f"≥{percent}"
-    return (DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
-
-
-def _is_of_test(comparison: Compared) -> bool:
-    """Return whether the intervals belong to the test."""
-    return comparison.settings.interval == "test"
-
-
-def evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
-    """Return a difference, its interval, its p and its verdict."""
-    return (
-        signed_text(difference.difference),
-        interval_cell_text(difference),
-        p_text(difference.p_corrected),
-        Cell(difference.verdict, verdict=difference.verdict),
-    )
-
-
-def _label_of_measure(comparison: Compared, measure: str) -> str:
-    difference = next(pair for pair in comparison.differences if pair.measure == measure)
-    return measure_text(measure, higher_is_better=difference.higher_is_better)
-
-
 #: {heading: the cells of a column}.
 Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
+
+
+def _evidence_headings(comparison: Compared) -> tuple[str, str, str, str]:
+    """Return the names of the columns of ``evidence_cells``."""
+    settings = comparison.settings
+    is_corrected = settings.correction != "none" and comparison.num_comparisons > 1
+    is_more = is_corrected and settings.interval == "test" and not are_simultaneous(settings, 2)
+    percent = f"{'≥' if is_more else ''}{percent_text(1 - settings.alpha)}"
+    return (DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
 
 
 def systems_columns(comparison: Compared, measure: str) -> Columns:
@@ -312,33 +251,33 @@ def systems_columns(comparison: Compared, measure: str) -> Columns:
 def columns_of_means(comparison: Compared, measure: str) -> Columns:
     """Return the names, means and judged shares of systems, and in what they differ."""
     systems = in_shown_order(comparison, measure)
+    is_higher_better = first_of(comparison, measure).higher_is_better
+    means = {mean.system: mean.mean for mean in comparison.means if mean.measure == measure}
     columns: Columns = {
-        _label_of_measure(comparison, measure): systems,
-        "mean": [score_text(comparison.mean(measure, system).mean) for system in systems],
+        measure_text(measure, higher_is_better=is_higher_better): systems,
+        "mean": [score_text(means[system]) for system in systems],
     }
     if comparison.on_common_queries is not None:
         columns["queries"] = [_queries_of(comparison, system) for system in systems]
     depths = comparison.deepest_rankings
     if compares_depths(measure, depths):
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
-    if shares := judged_texts(comparison, measure):
-        columns[_JUDGED] = [shares.get(system, UNKNOWN) for system in systems]
-    texts = {
-        system: text
-        for system, repeats in comparison.results.items()
-        if (text := getattr(repeats[0].counted, "text", None)) is not None
+    if shares := judged_texts(comparison, measure, systems):
+        columns[_JUDGED] = shares
+    first = {system: repeats[0] for system, repeats in comparison.results.items()}
+    chunks = {
+        system: f"{result.counted.text.mean_chunk:,.0f}"
+        for system, result in first.items()
+        if result.counted is not None and result.counted.text is not None
     }
-    if texts:
-        columns["chunk"] = [
-            f"{texts[system].mean_chunk:,.0f}" if system in texts else UNKNOWN for system in systems
-        ]
     times = {
         system: f"{1000 * retrieval.p50:,.1f}"
-        for system, repeats in comparison.results.items()
-        if (retrieval := repeats[0].retrieval) is not None and retrieval.seconds
+        for system, result in first.items()
+        if (retrieval := result.retrieval) is not None and retrieval.seconds
     }
-    if times:
-        columns["ms/query"] = [times.get(system, UNKNOWN) for system in systems]
+    for heading, texts in (("chunk", chunks), ("ms/query", times)):
+        if texts:
+            columns[heading] = [texts.get(system, UNKNOWN) for system in systems]
     return columns
 
 
@@ -362,15 +301,18 @@ def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
         tables: the columns of each, the names of the systems first.
         p: the heading of p.
     """
-    versions: list[list[Table]] = []
-    for left_out in ((), (DIFFERENCE,), (DIFFERENCE, p), (DIFFERENCE, p, _JUDGED)):
-        versions.append([])
+
+    def version(left_out: Sequence[str]) -> Iterator[Table]:
         for columns in tables:
-            kept = [name for name in columns if name not in left_out or name == DIFFERENCE]
-            cells = zip(*(columns[name] for name in kept), strict=True)
-            header = tuple("diff." if name in left_out else name for name in kept)
-            versions[-1].append(Table(header, list(cells)))
-    return list(first_that_fits(versions))
+            kept = {
+                "diff." if name in left_out else name: cells
+                for name, cells in columns.items()
+                if name not in left_out or name == DIFFERENCE
+            }
+            yield Table(tuple(kept), list(zip(*kept.values(), strict=True)))
+
+    left_out = [DIFFERENCE, p, _JUDGED]
+    return list(first_that_fits([*version(left_out[:count])] for count in range(4)))
 
 
 def _ranked_columns(comparison: Compared) -> Columns:
@@ -381,14 +323,11 @@ def _ranked_columns(comparison: Compared) -> Columns:
     is_by_mean = systems == in_shown_order(comparison, by_step=False)
     ranks = {"rank" if is_by_mean else "no.": list(map(str, range(1, len(systems) + 1)))}
     columns = {label: systems, **ranks, **{name: columns[name] for name in further}}
-    if _has_decided(comparison):
-        for verdict in ("worse", "better"):
-            columns[f"{verdict} than"] = [
-                text.replace(",", ", ").replace("-", " to ") or NONE
-                for text in (
-                    systems_text(comparison, measure, str(system), verdict) for system in systems
-                )
-            ]
+    for verdict in ("worse", "better") if _has_decided(comparison) else ():
+        texts = [systems_text(comparison, measure, str(system), verdict) for system in systems]
+        columns[f"{verdict} than"] = [
+            text.replace(",", ", ").replace("-", " to ") or NONE for text in texts
+        ]
     return columns
 
 
@@ -400,14 +339,39 @@ def _has_decided(comparison: Compared) -> bool:
 # Sentences
 
 
-def _common_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield what to do about queries that some systems lack."""
-    common = comparison.on_common_queries
-    if common is not None and common.differences:
-        yield (
-            f"Complete the runs, or compare on the {common.num_queries:,}: missing='skip' with "
-            "on='intersection'"
-        )
+def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[_Ranked]:
+    """Yield what follows the tables, in the order in which it is read."""
+    common, number = comparison.on_common_queries, len(comparison.measures)
+    complete = "Complete the runs, or compare on the {:,}: missing='skip' with on='intersection'"
+    marks = "The last two columns hold all differences shown; other order may be chance"
+    if number > 1:
+        marks = "Behind a mean: > the numbers of the systems that it is significantly better than"
+    chances = (
+        f"{number} measures, {number} chances of error: decide by the one that you chose before"
+    )
+    parts: list[tuple[int, Iterable[str]]] = [
+        (0, [pair.note for pair in comparison.differences if pair.note]),
+        (0, left_out_notes(comparison.left_out)),
+        (0, comparison.conventions),
+        (0, [complete.format(common.num_queries)] if common and common.differences else []),
+        (0, _interval_sentences(comparison)),
+        (0, cautions_on(comparison)),
+        (1, _not_excluded_sentences(comparison)),
+        (2, _query_sentences(comparison, queries)),
+        (1, [marks] if is_ranked(comparison) and _has_decided(comparison) else []),
+        (3, _power_sentences(comparison)),
+        (
+            4,
+            source_notes(
+                comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
+            ),
+        ),
+        (5, ignored_queries(comparison)),
+        (0, [chances] if number > 1 else []),
+    ]
+    for importance, texts in parts:
+        for text in texts:
+            yield _Ranked(importance, text)
 
 
 def _interval_sentences(comparison: Compared) -> Iterator[str]:
@@ -416,17 +380,8 @@ def _interval_sentences(comparison: Compared) -> Iterator[str]:
     each = " on each measure" if len(comparison.measures) > 1 else ""
     if number > 1 and comparison.settings.correction == "none":
         yield f"p is not corrected for {number} comparisons{each}"
-    if not _is_of_test(comparison):
+    if comparison.settings.interval != "test":
         yield "The intervals are not of the test: an interval and its verdict may disagree"
-
-
-def _mark_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield what marks and columns of all pairs of several systems say."""
-    if is_ranked(comparison) and _has_decided(comparison):
-        if len(comparison.measures) == 1:
-            yield "The last two columns hold all differences shown; other order may be chance"
-        else:
-            yield "Behind a mean: > the numbers of the systems that it is significantly better than"
 
 
 def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[str]:
@@ -434,12 +389,10 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
     if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
     first = comparison.differences[0]
-    pair = {"system": first.system, "against": first.against}
-    worst = comparison.regressions(first.measure, 1, **pair)
-    best = comparison.improvements(first.measure, 1, **pair)
-    if worst or best:
-        loses = f"loses most on {_query_text(worst[0], queries)}" if worst else "loses on no query"
-        gains = f"gains most on {_query_text(best[0], queries)}" if best else "gains on none"
+    lost, gained = lost_and_gained(comparison, first.measure, first.system, first.against)
+    if lost or gained:
+        loses = f"loses most on {_query_text(lost[0], queries)}" if lost else "loses on no query"
+        gains = f"gains most on {_query_text(gained[0], queries)}" if gained else "gains on none"
         measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
         yield f"{first.system} {loses}, {gains}{measure}"
 
@@ -459,69 +412,46 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         for pair in comparison.differences
         if pair.verdict == "undecided" and pair.num_differing
     ]
-    if not undecided or is_ranked(comparison):
+    are_several = len(comparison.measures) > 1
+    if is_ranked(comparison):
         return
-    pair = undecided[0]
-    unit = "queries" if pair.num_clusters is None else "clusters"
     if len(undecided) == 1:
-        of_measure = f"{pair.measure}: " if len(comparison.measures) > 1 else ""
-        if pair.detectable is None:
-            if pair.power_note:
-                yield f"{of_measure}{pair.power_note}"
-            return
-        margin, queries = comparison.settings.margin, pair.num_clusters or pair.num_queries
-        need = f"to show {margin:g} you need {queries_text(pair, margin)}"
-        if pair.repeat_variance and pair.queries_high is None:
-            need = f"to show {margin:g} you may need more repeats, not only more {unit}"
-        repeats = "" if pair.repeat_variance is None else " and these repeats"
-        yield (
-            f"{of_measure}{queries:,} {unit}{repeats} usually show a difference of about "
-            f"{one_digit(pair.detectable)}; {need}"
-        )
+        [pair] = undecided
+        of_measure = f"{pair.measure}: " if are_several else ""
+        if pair.detectable is not None:
+            yield f"{of_measure}{_power_text(pair, comparison.settings.margin)}"
+        elif pair.power_note:
+            yield f"{of_measure}{pair.power_note}"
         return
     for measure in comparison.measures:
-        known = [
-            pair.detectable
-            for pair in undecided
-            if pair.measure == measure and pair.detectable is not None
-        ]
-        if known:
-            size = one_digit(statistics.median(known))
-            if len(comparison.measures) == 1:
-                yield f"A difference of about {size} usually shows"
-            else:
-                yield f"Undecided on {measure}: a difference of about {size} usually shows there"
+        sizes = [pair.detectable for pair in undecided if pair.measure == measure]
+        if known := [size for size in sizes if size is not None]:
+            shows = f"difference of about {one_digit(statistics.median(known))} usually shows"
+            yield f"Undecided on {measure}: a {shows} there" if are_several else f"A {shows}"
 
 
-def one_digit(size: float) -> str:
-    """Return a number with one digit that is not 0; with two if one is a tenth less or more.
-
-    >>> one_digit(0.0521), one_digit(0.126)
-    ('0.05', '0.13')
-    """
-    digit = float(f"{size:.1g}")
-    return f"{digit:g}" if abs(digit - size) <= size / 10 else f"{size:.2g}"
-
-
-def _measure_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield that each measure is a chance of error, if there are several."""
-    number = len(comparison.measures)
-    if number > 1:
-        chances = f"{number} measures, {number} chances of error"
-        yield f"{chances}: decide by the one that you chose before"
+def _power_text(pair: Difference, margin: float) -> str:
+    """Return which difference usually shows, and what it takes to show one of the margin."""
+    unit, number = unit_of(pair), pair.num_clusters or pair.num_queries
+    need = f"you need {queries_text(pair, margin)}"
+    if pair.repeat_variance and pair.queries_high is None:
+        need = f"you may need more repeats, not only more {unit}"
+    repeats = "" if pair.repeat_variance is None else " and these repeats"
+    return (
+        f"{number:,} {unit}{repeats} usually show a difference of about "
+        f"{one_digit(pair.detectable or 0.0)}; to show {margin:g} {need}"
+    )
 
 
 def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
-    measures_with: dict[str, list[str]] = {}
     if len(comparison.differences) == 1:
         [pair] = comparison.differences
         for text in not_excluded_texts(pair):
-            unit = "queries" if pair.num_clusters is None else "clusters"
-            are_few = f"few {unit} differ, so " if pair.num_differing else ""
-            sentence = f"{are_few}{text}"
+            sentence = f"few {unit_of(pair)} differ, so {text}" if pair.num_differing else text
             yield _same_file(comparison) or f"{sentence[0].upper()}{sentence[1:]}"
         return
+    measures_with: dict[str, list[str]] = {}
     for measure in comparison.measures:
         texts = [
             (pair, text)
@@ -533,11 +463,10 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
             continue
         pairs = [pair for pair, _ in texts]
         differ = any(pair.num_differing for pair in pairs)
-        unit = "queries" if pairs[0].num_clusters is None else "clusters"
-        reason = f"few {unit} differ" if differ else "no query differs"
+        reason = f"few {unit_of(pairs[0])} differ" if differ else "no query differs"
         if len({text for _, text in texts}) == 1:
-            names = [f"{pair.system} vs {pair.against}" for pair in pairs]
-            named = f", {join_names(names)}" if comparison.num_comparisons > 1 else ""
+            names = join_names([f"{pair.system} vs {pair.against}" for pair in pairs])
+            named = f", {names}" if comparison.num_comparisons > 1 else ""
             ending = f"{named}: {reason}, so {texts[0][1]}"
         else:
             sizes = [

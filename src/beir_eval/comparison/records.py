@@ -15,7 +15,7 @@ from beir_eval.significance import PAIRED_TESTS
 from beir_eval.significance.validation import check_draws, check_positive, check_seed, check_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 #: The values of ``ComparisonSettings.correction``.
 CORRECTIONS = ("max-t", "holm", "bonferroni", "none")
@@ -106,21 +106,6 @@ def check_margin(margin: float, score_range: float | None) -> None:
     warn_caller(sentence)
 
 
-def store_plain_numbers(settings: object, floats: Sequence[str], whole: Sequence[str]) -> None:
-    """Convert numpy's numbers in frozen settings to Python's, which JSON needs; None stays.
-
-    Args:
-        settings: the settings, which are changed in place.
-        floats: the names of the fields with floats.
-        whole: the names of those with whole numbers.
-    """
-    for name in (*floats, *whole):
-        value = getattr(settings, name)
-        if value is not None:
-            plain = float(value) if name in floats else operator.index(value)
-            object.__setattr__(settings, name, plain)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSettings:
     """The settings of a comparison, checked when they are created.
@@ -203,26 +188,27 @@ class ComparisonSettings:
                 f"test='sign_flip'; with test={self.test!r} choose 'holm'"
             )
             raise SettingError(msg)
-        self._check_repeats()
-        object.__setattr__(self, "deterministic", tuple(self.deterministic))
-        store_plain_numbers(self, ("alpha", "margin"), ("draws", "rng"))
-
-    @property
-    def has_random_repeats(self) -> bool:
-        """Whether p is over queries and repeats."""
-        return self.repeats != "averaged"
-
-    def _check_repeats(self) -> None:
-        """Raise SettingError if the correction cannot be over queries and repeats, but must be."""
-        if not self.has_random_repeats:
-            return
-        if self.correction in PERMUTATION_CORRECTIONS:
+        if self.correction in PERMUTATION_CORRECTIONS and self.has_random_repeats:
             msg = (
                 f"correction={self.correction!r} flips the signs of queries only; with "
                 f"repeats={self.repeats!r} choose 'holm', or average the repeats with "
                 "repeats='averaged'"
             )
             raise SettingError(msg)
+        plain = {
+            "alpha": float(self.alpha),
+            "margin": float(self.margin),
+            "draws": None if self.draws is None else operator.index(self.draws),
+            "rng": operator.index(self.rng),
+            "deterministic": tuple(self.deterministic),
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def has_random_repeats(self) -> bool:
+        """Whether p is over queries and repeats."""
+        return self.repeats != "averaged"
 
 
 class SystemMean(BaseModel):

@@ -10,20 +10,15 @@ from typing import TYPE_CHECKING
 from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.compared import Compared
-from beir_eval.comparison.coverage import (
-    with_warning_column,
-)
+from beir_eval.comparison.coverage import with_warning_column
 from beir_eval.comparison.gate_output import gate_document, two_sided_notes
 from beir_eval.comparison.overview import document_of, notes_on
-from beir_eval.comparison.tables import differences_table, to_latex, to_table
+from beir_eval.comparison.tables import pairs_table, shown_differences, to_latex, to_table
 from beir_eval.core.ids import check_unicode
 from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
 from beir_eval.display.tables import ScoreFormat, csv_text, record_rows
-from beir_eval.errors import (
-    check_choice,
-    needs_extra,
-)
-from beir_eval.evaluation.tables import unequal_depths_text
+from beir_eval.errors import check_choice, needs_extra
+from beir_eval.evaluation.depths import unequal_depths_text
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
@@ -31,16 +26,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from beir_eval.comparison.records import (
-        Difference,
-    )
     from beir_eval.comparison.to_judge import ComparedRuns
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
-_HEADER = (
+#: The columns of ``Comparison.to_query_csv``.
+_QUERY_COLUMNS = (
     "measure",
     "system",
     "against",
@@ -112,7 +105,7 @@ class Comparison(Shown, Compared):
 
     def differences_table(self) -> Table:
         """Return a table of the differences with their evidence, a row for each."""
-        return differences_table(self)
+        return pairs_table(shown_differences(self), self.settings, self.num_comparisons)
 
     def chance_table(self) -> Table:
         """Return a table of the sources of chance: whether p covers each, and how.
@@ -167,28 +160,48 @@ class Comparison(Shown, Compared):
         return with_warning_column(
             record_rows(self.differences),
             self.coverage,
-            ((difference.system, difference.against) for difference in self.differences),
-            [self._depth_caution(difference) for difference in self.differences],
+            ((pair.system, pair.against) for pair in self.differences),
+            [
+                unequal_depths_text(
+                    [pair.measure],
+                    {
+                        system: self.deepest_rankings[system]
+                        for system in (pair.system, pair.against)
+                        if system in self.deepest_rankings
+                    },
+                )
+                for pair in self.differences
+            ],
         )
-
-    def _depth_caution(self, difference: Difference) -> str:
-        """Return that the measure of a difference compares depths; "" if it does not."""
-        pair = {difference.system, difference.against}
-        known = self.deepest_rankings.items()
-        depths = {system: depth for system, depth in known if system in pair}
-        return unequal_depths_text([difference.measure], depths)
 
     def to_query_csv(self, queries: Mapping[str, str] | None = None) -> str:
         """Return the scores of every pair query by query as CSV, a line for each query.
 
         The columns are the measure, the two systems, the query, its text, both scores, their
         difference, and in each system the rank of the first relevant document: ">10" if it is not
-        among the 10 documents that were kept, "none" if no retrieved document is relevant.
+        among the 10 documents that were kept, "none" if no retrieved document is relevant, and
+        empty if the documents are not known, as for scores that were computed elsewhere. Of a
+        system's repeats, the scores are averaged and the ranks are those of the first.
 
         Args:
             queries: {query_id: text}, such as ``Dataset.queries``, where they are known.
         """
-        return query_scores_csv(self, queries)
+        rows: list[Sequence[object]] = [_QUERY_COLUMNS]
+        index = {system: row for row, system in enumerate(self.systems)}
+        texts = queries or {}
+        for difference in self.differences:
+            measure, pair = difference.measure, (difference.system, difference.against)
+            parsed = registered(measure)
+            rel = None if parsed is None else dict(parsed.parameters).get("rel")
+            lowest = float(rel) if isinstance(rel, int | float) else math.nextafter(0.0, 1.0)
+            results = [self.results[system][0] for system in pair]
+            ours, theirs = (self.scores[measure].array[index[system]] for system in pair)
+            scores = zip(ours.tolist(), theirs.tolist(), (ours - theirs).tolist(), strict=True)
+            for query_id, of_query in zip(self.query_ids, scores, strict=True):
+                numbers = ("" if math.isnan(score) else score for score in of_query)
+                ranks = (_first_relevant(result, query_id, lowest) for result in results)
+                rows.append((measure, *pair, query_id, texts.get(query_id, ""), *numbers, *ranks))
+        return csv_text(rows)
 
     def to_dataframe(self) -> pl.DataFrame:
         """Return a polars DataFrame with a row for each difference.
@@ -253,55 +266,6 @@ def with_runs(comparison: Comparison, runs: ComparedRuns) -> Comparison:
     """Return a comparison that finds documents to judge in these runs."""
     comparison._runs = runs  # noqa: SLF001 - its own module
     return comparison
-
-
-def query_scores_csv(comparison: Comparison, queries: Mapping[str, str] | None = None) -> str:
-    """Return the scores of every pair on every measure and query as CSV, a line for each.
-
-    The columns "first_relevant" and "first_relevant_against" are the ranks of the first relevant
-    document among those that were kept of each ranking: ">10" if none of the first 10 is relevant
-    and the ranking goes on, "none" if no retrieved document is. They are empty if the documents are
-    not known, as for scores that were computed elsewhere. Of a system's repeats, the scores are
-    averaged and the ranks are those of the first.
-
-    Args:
-        comparison: the comparison.
-        queries: {query_id: text}, where they are known.
-    """
-    rows: list[Sequence[object]] = [_HEADER]
-    index = {system: row for row, system in enumerate(comparison.systems)}
-    texts = queries or {}
-    for difference in comparison.differences:
-        scores = comparison.scores[difference.measure].array
-        pair = (difference.system, difference.against)
-        rel = _lowest_relevant(difference.measure)
-        results = [comparison.results[system][0] for system in pair]
-        columns = zip(
-            comparison.query_ids, *(scores[index[system]] for system in pair), strict=True
-        )
-        for query_id, score, against in columns:
-            rows.append(
-                (
-                    difference.measure,
-                    *pair,
-                    query_id,
-                    texts.get(query_id, ""),
-                    *map(_number, (float(score), float(against), float(score - against))),
-                    *(_first_relevant(result, query_id, rel) for result in results),
-                )
-            )
-    return csv_text(rows)
-
-
-def _number(value: float) -> object:
-    return "" if math.isnan(value) else value
-
-
-def _lowest_relevant(measure: str) -> float:
-    """Return the lowest grade that a measure counts as relevant."""
-    parsed = registered(measure)
-    rel = None if parsed is None else dict(parsed.parameters).get("rel")
-    return float(rel) if isinstance(rel, int | float) else math.nextafter(0.0, 1.0)
 
 
 def _first_relevant(result: EvaluationResult, query_id: str, rel: float) -> str:

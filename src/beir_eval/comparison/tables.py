@@ -1,10 +1,11 @@
-"""Tables of a comparison: means with marks, differences with their evidence."""
+"""Tables of a comparison: means with marks, differences with their evidence, judged shares."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.headlines import common_headlines
@@ -14,61 +15,43 @@ from beir_eval.comparison.verdict_sentences import (
     RANKS_NOTE,
     detectable_text,
     interval_cell_text,
-    interval_heading,
+    interval_words,
     mean_interval_text,
     p_text,
     queries_text,
+    range_text,
     signed_text,
     test_text,
+    value_or_unknown,
 )
-from beir_eval.display.tables import VERDICTS, Cell, ScoreFormat, Table, latex_table, score_text
+from beir_eval.display.tables import (
+    UNKNOWN,
+    VERDICTS,
+    Cell,
+    ScoreFormat,
+    Table,
+    latex_table,
+    table_of,
+)
+from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
 from beir_eval.evaluation.notes import ranks_caption
+from beir_eval.evaluation.tables import score_cells
+from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.likeness import Likeness
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 
 
-def marked_cell(text: str, verdict: str, **cell_fields: Any) -> Cell:
-    """Return a number as a cell, with the mark of its verdict against the baseline.
-
-    Args:
-        text: the number as text.
-        verdict: "" if there is no verdict.
-        cell_fields: further fields of ``Cell``, by keyword.
-    """
+def marked(cell: Cell, verdict: str) -> Cell:
+    """Return a cell with the mark of its verdict against the baseline; "" for no verdict."""
     style = VERDICTS.get(verdict, VERDICTS["undecided"])
-    return Cell(text, style.mark, verdict if style.mark else "", style.explanation, **cell_fields)
-
-
-def mean_cell(mean: float, verdict: str = "", **cell_fields: Any) -> Cell:
-    """Return a mean as a cell, with the mark of its verdict against the baseline.
-
-    Args:
-        mean: the mean.
-        verdict: "" if there is no verdict.
-        cell_fields: further fields of ``Cell``, by keyword.
-    """
-    return marked_cell(score_text(mean), verdict, **cell_fields)
-
-
-def _marked_mean_cell(
-    comparison: Compared, mean: SystemMean, text: str, **cell_fields: Any
-) -> Cell:
-    """Return a system's mean, as text, in a cell with the mark of its verdict.
-
-    Without a baseline, the mark is the ranks of the systems that this one is better than.
-    """
-    if comparison.baseline is not None:
-        verdict = _verdict(comparison, mean.measure, mean.system, comparison.baseline)
-        return marked_cell(text, verdict, **cell_fields)
-    worse = systems_text(comparison, mean.measure, mean.system, "better")
-    if not worse:
-        return marked_cell(text, "", **cell_fields)
-    return Cell(text, f">{worse}", "better", "better than these systems", **cell_fields)
+    named = verdict if style.mark else ""
+    return replace(cell, mark=style.mark, verdict=named, explanation=style.explanation)
 
 
 def systems_text(comparison: Compared, measure: str, system: str, verdict: str) -> str:
@@ -107,23 +90,29 @@ def in_shown_order(
             system: float(step["step"]) for system, step in zip(others, steps, strict=True) if step
         }
         return sorted(systems, key=lambda system: numbers.get(system, -math.inf))
-    scale = scale_of(measure, comparison.custom_measures)
+    is_higher_better = first_of(comparison, measure).higher_is_better
     means = {mean.system: mean.mean for mean in comparison.means if mean.measure == measure}
-    return sorted(systems, key=lambda system: -float(scale.gains(means[system])))
+    return sorted(systems, key=means.__getitem__, reverse=is_higher_better)
+
+
+def first_of(comparison: Compared, measure: str) -> Difference:
+    """Return the first difference on a measure."""
+    return next(pair for pair in comparison.differences if pair.measure == measure)
+
+
+def is_ranked(comparison: Compared) -> bool:
+    """Return whether all pairs of several systems are compared."""
+    return comparison.baseline is None and len(comparison.systems) > 2  # noqa: PLR2004 - a pair
 
 
 def shown_differences(comparison: Compared) -> list[Difference]:
     """Return the differences; of all pairs of several systems the higher mean minus the lower."""
-    if comparison.baseline is not None or len(comparison.systems) <= 2:  # noqa: PLR2004 - a pair
+    if not is_ranked(comparison):
         return list(comparison.differences)
     position = {system: index for index, system in enumerate(in_shown_order(comparison))}
-    oriented = [
-        difference if difference.gain >= 0 else difference.reversed()
-        for difference in comparison.differences
-    ]
     measures = {measure: index for index, measure in enumerate(comparison.measures)}
     return sorted(
-        oriented,
+        (pair if pair.gain >= 0 else pair.reversed() for pair in comparison.differences),
         key=lambda pair: (
             measures[pair.measure],
             *sorted((position[pair.system], position[pair.against])),
@@ -131,13 +120,10 @@ def shown_differences(comparison: Compared) -> list[Difference]:
     )
 
 
-def _rank_of(comparison: Compared, system: str) -> int:
-    return 1 + in_shown_order(comparison).index(system)
-
-
 def pair_label(comparison: Compared, system: str, against: str) -> str:
     """Return the ranks of a pair of systems, such as "1 vs 3"."""
-    return f"{_rank_of(comparison, system)} vs {_rank_of(comparison, against)}"
+    systems = in_shown_order(comparison)
+    return f"{systems.index(system) + 1} vs {systems.index(against) + 1}"
 
 
 def _ranges_text(numbers: Sequence[int]) -> str:
@@ -168,7 +154,7 @@ def label_of(comparison: Compared, system: str) -> str:
     """Return a system's name for a table, with "(baseline)", or with its rank for all pairs."""
     if comparison.baseline is not None:
         return f"{system} (baseline)" if system == comparison.baseline else system
-    return f"{_rank_of(comparison, system)} {system}"
+    return f"{in_shown_order(comparison).index(system) + 1} {system}"
 
 
 def to_table(
@@ -181,128 +167,151 @@ def to_table(
         intervals: whether cells hold the intervals of the means too.
         scores: how scores are written; None for four decimals.
     """
-    scores = scores or ScoreFormat()
-    means = {(mean.measure, mean.system): mean for mean in comparison.means}
-    scales = {
-        measure: scale_of(measure, comparison.custom_measures) for measure in comparison.measures
-    }
-    # Means that look equal are equally good to a reader.
-    best = {
-        measure: scores.text(
-            scales[measure].best(means[measure, system].mean for system in comparison.systems),
-            scales[measure].bounds,
+    systems, columns = in_shown_order(comparison), []
+    of_system = {(mean.measure, mean.system): mean for mean in comparison.means}
+    for measure in comparison.measures:
+        scale = scale_of(measure, comparison.custom_measures)
+        means = [of_system[measure, system] for system in systems]
+        cells = score_cells([mean.mean for mean in means], scale, scores or ScoreFormat())
+        ends = [
+            mean_interval_text(mean.low, mean.high, " to ", scale.bounds) if intervals else ""
+            for mean in means
+        ]
+        columns.append(
+            [
+                replace(_marked_mean(comparison, mean, cell), interval=interval)
+                for cell, interval, mean in zip(cells, ends, means, strict=True)
+            ]
         )
-        for measure in comparison.measures
-    }
-    rows: list[list[str | Cell]] = []
-    for system in in_shown_order(comparison):
-        row: list[str | Cell] = [label_of(comparison, system)]
-        for measure in comparison.measures:
-            mean = means[measure, system]
-            interval = ""
-            if intervals:
-                interval = mean_interval_text(mean.low, mean.high, " to ", scales[measure].bounds)
-            text = scores.text(mean.mean, scales[measure].bounds)
-            is_best = text == best[measure]
-            row.append(
-                _marked_mean_cell(comparison, mean, text, interval=interval, is_best=is_best)
-            )
-        rows.append(row)
-    return Table(("system", *comparison.measures), rows)
+    labels = [label_of(comparison, system) for system in systems]
+    return Table(("system", *comparison.measures), list(zip(labels, *columns, strict=True)))
 
 
-#: The columns of the table of differences.
-DIFFERENCE_COLUMNS = (
-    "measure",
-    "system",
-    "against",
-    "difference",
-    "in %",
-    "interval",
-    "effect",
-    "p",
-    "corrected",
-    "won/tied/lost",
-    "verdict",
-)
+def _marked_mean(comparison: Compared, mean: SystemMean, cell: Cell) -> Cell:
+    """Return the cell of a mean with the mark of its verdict against the baseline.
 
-
-def difference_cells(difference: Difference, margin: float) -> dict[str, str | Cell]:
-    """Return {column: cell} of one difference, for each of ``DIFFERENCE_COLUMNS``."""
-    verdict = difference.verdict
-    cells = (
-        difference.measure,
-        difference.system,
-        difference.against,
-        signed_text(difference.difference),
-        "n/a" if difference.relative is None else f"{100 * difference.relative:+.1f}%",
-        interval_cell_text(difference),
-        "infinite" if difference.effect is None else f"{difference.effect:+.2f}",
-        p_text(difference.p),
-        p_text(difference.p_corrected),
-        f"{difference.wins}/{difference.ties}/{difference.losses}",
-        Cell(
-            f"equivalent within {margin:g}" if verdict == "equivalent" else verdict, verdict=verdict
-        ),
-    )
-    return dict(zip(DIFFERENCE_COLUMNS, cells, strict=True))
-
-
-def differences_table(comparison: Compared) -> Table:
-    """Return a table of the differences with their evidence, a row for each."""
-    margin = comparison.settings.margin
-    rows = [
-        list(difference_cells(difference, margin).values())
-        for difference in shown_differences(comparison)
-    ]
-    num_comparisons = comparison.num_comparisons
-    return Table(difference_headings(comparison.settings, num_comparisons), rows)
-
-
-def evidence_table(comparison: Compared, *, has_differences: bool) -> Table:
-    """Return a table of the evidence and the power behind the differences, a row for each.
-
-    Its last columns are the true difference that would be detected 80% of the time, and how many
-    queries would detect a difference of the margin.
-
-    Args:
-        comparison: the comparison.
-        has_differences: whether the differences, intervals and verdicts are columns.
+    Without a baseline, the mark is the ranks of the systems that this one is better than.
     """
-    settings = comparison.settings
-    hidden = () if has_differences else ("difference", "interval", "verdict")
-    headings = dict(
-        zip(
-            DIFFERENCE_COLUMNS,
-            difference_headings(settings, comparison.num_comparisons),
-            strict=True,
-        )
-    )
-    header = [heading for name, heading in headings.items() if name not in hidden]
-    rows = [
-        (
-            *(
-                cell
-                for name, cell in difference_cells(difference, settings.margin).items()
-                if name not in hidden
-            ),
-            detectable_text(difference),
-            queries_text(difference, settings.margin),
-        )
-        for difference in shown_differences(comparison)
-    ]
-    return Table((*header, "detectable", f"queries for {settings.margin:g}"), rows)
+    measure, system, baseline = mean.measure, mean.system, comparison.baseline
+    if baseline is not None:
+        return marked(cell, _verdict(comparison, measure, system, baseline))
+    if not (worse := systems_text(comparison, measure, system, "better")):
+        return cell
+    meaning = "better than these systems"
+    return replace(cell, mark=f">{worse}", verdict="better", explanation=meaning)
 
 
-def difference_headings(settings: ComparisonSettings, num_comparisons: int) -> tuple[str, ...]:
-    """Return ``DIFFERENCE_COLUMNS`` with the kind of the intervals.
+#: The title of the table of judged shares.
+JUDGED_TITLE = "Judged documents"
+#: {heading: what makes the cell of a difference, with the margin} of tables of differences.
+_CELLS: Mapping[str, Callable[[Difference, float], str | Cell]] = {
+    "measure": lambda pair, _: pair.measure,
+    "system": lambda pair, _: pair.system,
+    "against": lambda pair, _: pair.against,
+    "difference": lambda pair, _: signed_text(pair.difference),
+    "in %": lambda pair, _: "n/a" if pair.relative is None else f"{100 * pair.relative:+.1f}%",
+    "interval": lambda pair, _: interval_cell_text(pair),
+    "effect": lambda pair, _: "infinite" if pair.effect is None else f"{pair.effect:+.2f}",
+    "p": lambda pair, _: p_text(pair.p),
+    "corrected": lambda pair, _: p_text(pair.p_corrected),
+    "won/tied/lost": lambda pair, _: f"{pair.wins}/{pair.ties}/{pair.losses}",
+    "verdict": lambda pair, margin: Cell(
+        f"equivalent within {margin:g}" if pair.verdict == "equivalent" else pair.verdict,
+        verdict=pair.verdict,
+    ),
+    "detectable": lambda pair, _: detectable_text(pair),
+    "queries": queries_text,
+}
+#: The columns of a table of differences; the others are of power.
+DIFFERENCE_COLUMNS = list(_CELLS)[:-2]
+#: Those of the evidence on one measure, with power.
+EVIDENCE_COLUMNS = list(_CELLS)[1:]
+
+
+def pairs_table(
+    pairs: Iterable[Difference],
+    settings: ComparisonSettings,
+    num_comparisons: int,
+    columns: Sequence[str] = DIFFERENCE_COLUMNS,
+) -> Table:
+    """Return a table of differences with their evidence, a row for each.
 
     Args:
-        settings: the settings of the comparison.
+        pairs: the differences.
+        settings: those of the comparison.
         num_comparisons: the number of comparisons that are corrected together.
+        columns: those of ``DIFFERENCE_COLUMNS`` to show; and "detectable" and "queries": the true
+            difference that would be detected 80% of the time, and how many queries would detect a
+            difference of the margin.
     """
-    heading = interval_heading(settings, num_comparisons)
-    return tuple(heading if name == "interval" else name for name in DIFFERENCE_COLUMNS)
+    margin = settings.margin
+    headings = {
+        "interval": interval_words(settings, num_comparisons).heading,
+        "queries": f"queries for {margin:g}",
+    }
+    return Table(
+        tuple(headings.get(name, name) for name in columns),
+        [tuple(_CELLS[name](pair, margin) for name in columns) for pair in pairs],
+    )
+
+
+def evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
+    """Return a difference, its interval, its p and its verdict."""
+    return (
+        signed_text(difference.difference),
+        interval_cell_text(difference),
+        p_text(difference.p_corrected),
+        Cell(difference.verdict, verdict=difference.verdict),
+    )
+
+
+def judged_shares(comparison: Compared, measure: str) -> dict[str, float]:
+    """Return {system: the share of its documents down to a measure's cutoff that are judged}.
+
+    Systems whose documents were not counted are left out, and all for a custom measure.
+    """
+    if registered(measure) is None:
+        return {}
+    depth = judged_depth(measure)
+    results = comparison.results
+    shares = {name: judged_share(results.get(name, ()), depth) for name in comparison.systems}
+    return {system: share for system, share in shares.items() if not math.isnan(share)}
+
+
+def judged_texts(comparison: Compared, measure: str, systems: Iterable[str]) -> list[str]:
+    """Return the judged shares of systems in percent; an empty list if none is known."""
+    shares = judged_shares(comparison, measure)
+    texts = {system: f"{share_text(share)}%" for system, share in shares.items()}
+    return [texts.get(system, UNKNOWN) for system in systems] if texts else []
+
+
+def judged_table(comparison: Compared) -> Table | None:
+    """Return a table of the judged shares, a row for each system; None if none is known."""
+    systems = in_shown_order(comparison)
+    columns = {
+        "all" if (depth := judged_depth(measure)) is None else f"top {depth}": texts
+        for measure in comparison.measures
+        if (texts := judged_texts(comparison, measure, systems))
+    }
+    if not columns:
+        return None
+    labels = [label_of(comparison, system) for system in systems]
+    return Table(("system", *columns), list(zip(labels, *columns.values(), strict=True)))
+
+
+def likeness_table(pairs: Iterable[Likeness]) -> Table:
+    """Return the likeness of pairs as a table, one row for each pair."""
+    return table_of(
+        pairs,
+        {
+            "system": lambda pair: pair.system,
+            "against": lambda pair: pair.against,
+            "RBO": lambda pair: value_or_unknown(pair.rbo),
+            "RBO bounds": lambda pair: range_text(pair.rbo_lowest, pair.rbo_highest),
+            "overlap": lambda pair: value_or_unknown(pair.overlap),
+            "Kendall distance": lambda pair: value_or_unknown(pair.kendall_distance),
+        },
+    )
 
 
 def to_latex(comparison: Compared, scores: ScoreFormat) -> str:
@@ -312,28 +321,28 @@ def to_latex(comparison: Compared, scores: ScoreFormat) -> str:
         comparison: the comparison.
         scores: how scores are written.
     """
-    settings = comparison.settings
-    num_comparisons = comparison.num_comparisons
-    correction = "" if num_comparisons == 1 else f", correction {settings.correction}"
-    marks = (
-        f"{RANKS_NOTE.capitalize()}."
-        if comparison.baseline is None
-        else f"▲ better, ▼ worse than {comparison.baseline}, = identical, or "
-        f"equivalent within {scores.difference_text(settings.margin)}; no mark: undecided."
-    )
+    settings, baseline = comparison.settings, comparison.baseline
+    correction = f", correction {settings.correction}" if comparison.num_comparisons > 1 else ""
+    marks = f"{RANKS_NOTE.capitalize()}."
+    if baseline is not None:
+        margin = scores.difference_text(settings.margin)
+        marks = (
+            f"▲ better, ▼ worse than {baseline}, = identical, or equivalent within {margin}; no "
+            "mark: undecided."
+        )
     clusters = ""
     if comparison.clusters is not None:
         clusters = f" in {len(set(comparison.clusters)):,} clusters"
     test = test_text(settings)
-    caption = (
-        f"Means over {queries_sample_text(comparison)}{clusters}, best in bold. {marks} "
-        f"{test[:1].upper()}{test[1:]}{correction}, level {settings.alpha:g}."
-    )
-    if len(comparison.measures) > 1:
-        caption += f" Not corrected for looking at {len(comparison.measures)} measures."
-    for system, repeats in {mean.system: mean.repeats for mean in comparison.means}.items():
-        caption += f" {system}: mean of {repeats} repeats." if repeats > 1 else ""
-    for sentence in common_headlines(comparison):
-        caption += f" {sentence.text}."
-    caption += ranks_caption(comparison.results[comparison.systems[0]][0]) + scores.remark()
+    sentences = [
+        f"Means over {queries_sample_text(comparison)}{clusters}, best in bold.",
+        f"{marks} {test[:1].upper()}{test[1:]}{correction}, level {settings.alpha:g}.",
+    ]
+    if (number := len(comparison.measures)) > 1:
+        sentences.append(f"Not corrected for looking at {number} measures.")
+    repeats = {mean.system: mean.repeats for mean in comparison.means}
+    sentences += [f"{name}: mean of {num} repeats." for name, num in repeats.items() if num > 1]
+    sentences += [f"{text}." for text, _ in common_headlines(comparison, comparison.measures)]
+    ranks = ranks_caption(comparison.results[comparison.systems[0]][0])
+    caption = f"{' '.join(sentences)}{ranks}{scores.remark()}"
     return latex_table(to_table(comparison, scores=scores), caption=caption, label="tab:comparison")

@@ -20,7 +20,7 @@ from beir_eval.measures.registry import JUDGED_ONLY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.decisions import Decisions
+    from beir_eval.comparison.compared import Compared
     from beir_eval.core.arrays import Floats, Ints, Mask
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.core.run import Run
@@ -39,21 +39,20 @@ class ComparedRuns(NamedTuple):
     """The runs of a comparison.
 
     Attributes:
-        decisions: what was compared.
         qrels: the judgements.
         runs: the repeats of each system.
         settings: how they were evaluated.
     """
 
-    decisions: Decisions
     qrels: Qrels
     runs: Mapping[str, Sequence[Run]]
     settings: EvaluationSettings
 
-    def documents_to_judge(self, name: str) -> list[DocumentToJudge]:
+    def documents_to_judge(self, comparison: Compared, name: str) -> list[DocumentToJudge]:
         """Return the documents that could change the differences on a measure, most first.
 
         Args:
+            comparison: the comparison.
             name: the canonical name of the measure.
 
         Raises:
@@ -65,17 +64,18 @@ class ComparedRuns(NamedTuple):
                 "judgement changes ranks; choose another tie rule"
             )
             raise NotEvaluatedError(msg)
-        measure, systems = parse(name), self.decisions.systems
+        measure, systems = parse(name), comparison.systems
         pool = _Pool(
-            self.qrels.select(self.decisions.query_ids),
+            self.qrels.select(comparison.query_ids),
             [self.runs[system] for system in systems],
             self.settings,
             self._depth(measure),
         )
         highest = self.qrels.max_grade if self.qrels.max_grade > 0 else 1.0
         changes = pool.changes(measure, highest)
-        is_compared: Mask = np.logical_not(np.isnan(self.decisions.scores[name].array).any(axis=0))
-        return list(self._listed(name, pool, changes * is_compared[pool.row] / is_compared.sum()))
+        is_compared: Mask = np.logical_not(np.isnan(comparison.scores[name].array).any(axis=0))
+        changes = changes * is_compared[pool.row] / is_compared.sum()
+        return list(_listed(comparison, name, pool, changes))
 
     def _depth(self, measure: Measure) -> int:
         """Return how many documents of each ranking are looked at."""
@@ -85,40 +85,44 @@ class ComparedRuns(NamedTuple):
         cutoff = None if is_condensed else measure.cutoff
         return min(cutoff or _DEPTH, max(_MOST_DOCUMENTS // max(num_rankings, 1), _DEPTH))
 
-    def _listed(self, name: str, pool: _Pool, changes: Floats) -> Iterator[DocumentToJudge]:
-        """Yield the documents with the greatest changes, added up over the pairs.
 
-        Args:
-            name: the name of the measure.
-            pool: the documents.
-            changes: of the mean of each system, f8[S, U].
-        """
-        systems = self.decisions.systems
-        pairs = pairs_to_compare(systems, self.decisions.baseline).listed
-        total = np.zeros(len(pool.row))
+def _listed(
+    comparison: Compared, name: str, pool: _Pool, changes: Floats
+) -> Iterator[DocumentToJudge]:
+    """Yield the documents with the greatest changes, added up over the pairs.
+
+    Args:
+        comparison: the comparison.
+        name: the name of the measure.
+        pool: the documents.
+        changes: of the mean of each system, f8[S, U].
+    """
+    systems = comparison.systems
+    pairs = pairs_to_compare(systems, comparison.baseline).listed
+    total = np.zeros(len(pool.row))
+    for system, against in pairs:
+        total += np.abs(changes[system] - changes[against])
+    most = min(_MOST_CANDIDATES, _MOST_CHANGES // len(pairs))
+    # Rounded, because last bits would order documents that matter equally.
+    for document in np.argsort(-np.round(total, 12), kind="stable")[:most].tolist():
+        if not total[document]:
+            return
+        by_pair: dict[str, dict[str, float]] = {}
         for system, against in pairs:
-            total += np.abs(changes[system] - changes[against])
-        most = min(_MOST_CANDIDATES, _MOST_CHANGES // len(pairs))
-        # Rounded, because last bits would order documents that matter equally.
-        for document in np.argsort(-np.round(total, 12), kind="stable")[:most].tolist():
-            if not total[document]:
-                return
-            by_pair: dict[str, dict[str, float]] = {}
-            for system, against in pairs:
-                if change := float(changes[system, document] - changes[against, document]):
-                    by_pair.setdefault(systems[system], {})[systems[against]] = change
-            ranks = {
-                system: [int(run.unjudged[document]) for run in repeats if run.unjudged[document]]
-                for system, repeats in zip(systems, pool.runs, strict=True)
-            }
-            yield DocumentToJudge(
-                measure=name,
-                query_id=pool.query_ids[pool.row[document]],
-                doc_id=pool.doc_ids[document],
-                ranks={system: min(known) for system, known in ranks.items() if known},
-                changes=by_pair,
-                total=float(total[document]),
-            )
+            if change := float(changes[system, document] - changes[against, document]):
+                by_pair.setdefault(systems[system], {})[systems[against]] = change
+        ranks = {
+            system: [int(run.unjudged[document]) for run in repeats if run.unjudged[document]]
+            for system, repeats in zip(systems, pool.runs, strict=True)
+        }
+        yield DocumentToJudge(
+            measure=name,
+            query_id=pool.query_ids[pool.row[document]],
+            doc_id=pool.doc_ids[document],
+            ranks={system: min(known) for system, known in ranks.items() if known},
+            changes=by_pair,
+            total=float(total[document]),
+        )
 
 
 class _Ranks(NamedTuple):

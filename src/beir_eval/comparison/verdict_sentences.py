@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.display.tables import NONE, UNKNOWN, score_text
 from beir_eval.significance import PAIRED_TESTS
@@ -11,7 +11,7 @@ from beir_eval.significance import PAIRED_TESTS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from beir_eval.comparison.records import ComparisonSettings, Difference, PairDifference
+    from beir_eval.comparison.records import ComparisonSettings, Difference
     from beir_eval.measures.scales import ScoreScale
 
 _CLOSE_TO_0 = 0.0001
@@ -30,17 +30,6 @@ MOST_NAMED = 4
 _WIDE_RANGE = 5
 
 
-def smaller_text(difference: PairDifference, margin: float) -> str:
-    """Return that a significant difference is below the smallest that matters; "" if it is not.
-
-    It is estimated to be so if its interval has larger ones.
-    """
-    if difference.verdict not in ("better", "worse") or abs(difference.difference) >= margin:
-        return ""
-    is_shown = max(abs(difference.low), abs(difference.high)) < margin
-    return f" by less than {margin:g}{'' if is_shown else ' (estimated)'}"
-
-
 def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator[str]:
     """Yield the evidence for which the table of differences has no column.
 
@@ -55,15 +44,15 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
         if pair.verdict == "equivalent":
             yield f"{about}: p of a difference of {margin:g} or more {p_text(pair.p_equal)}"
         if pair.p_queries is not None:
-            unit = "queries" if pair.num_clusters is None else "clusters"
-            yield f"{about}: p {p_text(pair.p_queries)} over {unit} alone, without repeats"
+            over = f"over {unit_of(pair)} alone"
+            yield f"{about}: p {p_text(pair.p_queries)} {over}, without repeats"
         if pair.power_note and pair.verdict == "undecided" and not is_for_all:
             yield f"{about}: {pair.power_note}"
     if is_for_all:
         yield from set(reasons) - {""}
-    smallest = {pair.smallest_margin for pair in differences if pair.verdict == "undecided"}
-    if any(size is not None and margin < size for size in smallest):
-        size = max(size for size in smallest if size is not None)
+    smallest = (pair.smallest_margin for pair in differences if pair.verdict == "undecided")
+    size = max((size for size in smallest if size is not None), default=0.0)
+    if margin < size:
         yield (
             f"so few queries cannot show that systems are equivalent within {margin:g}: the test, "
             "which allows for rare large differences, needs a margin of at least "
@@ -142,21 +131,6 @@ def measure_text(measure: str, *, higher_is_better: bool) -> str:
     return measure if higher_is_better else f"{measure} (lower is better)"
 
 
-def interval_text(low: float, high: float) -> str:
-    """Return the ends of an interval of differences as text.
-
-    >>> interval_text(-0.01, 0.03), interval_text(-math.inf, math.inf), interval_text(0.0, 0.00002)
-    ('-0.0100 to +0.0300', 'unbounded', '0.0000 to +2e-05')
-    """
-    if math.isinf(low) and math.isinf(high):
-        return "unbounded"
-    if math.isinf(low):
-        return f"up to {signed_text(high)}"
-    if math.isinf(high):
-        return f"from {signed_text(low)}"
-    return " to ".join(_ends_texts(low, high))
-
-
 def mean_interval_text(
     low: float, high: float, between: str, bounds: tuple[float, float] | None = None
 ) -> str:
@@ -210,11 +184,6 @@ def are_simultaneous(settings: ComparisonSettings, num_comparisons: int) -> bool
     return num_comparisons > 1 and settings.interval == "test" and settings.correction == "max-t"
 
 
-def _other_interval(settings: ComparisonSettings) -> str | None:
-    """Return the name of the intervals that are shown if they are not those of the test."""
-    return None if settings.interval == "test" else settings.interval
-
-
 def interval_label(settings: ComparisonSettings, num_comparisons: int, confidence: float) -> str:
     """Return the kind of an interval in words, for a sentence.
 
@@ -224,35 +193,52 @@ def interval_label(settings: ComparisonSettings, num_comparisons: int, confidenc
         confidence: the confidence of this interval, or of all if they hold simultaneously.
     """
     percent = percent_text(confidence)
-    if other := _other_interval(settings):
-        return f"{percent} {other} interval, not of the test"
-    if are_simultaneous(settings, num_comparisons):
-        return f"{percent} interval for {num_comparisons} comparisons"
-    return f"{percent} interval"
+    if settings.interval != "test":
+        return f"{percent} {settings.interval} interval, not of the test"
+    is_for_all = are_simultaneous(settings, num_comparisons)
+    return f"{percent} interval{f' for {num_comparisons} comparisons' if is_for_all else ''}"
 
 
-def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
-    """Return the heading of a column of intervals."""
+class IntervalWords(NamedTuple):
+    """What the intervals of a measure are, as the heading of a column, in a title and as a note."""
+
+    heading: str
+    title: str
+    note: str
+
+
+def interval_words(settings: ComparisonSettings, num_comparisons: int) -> IntervalWords:
+    """Return what the intervals of so many comparisons, which are corrected together, are."""
     percent = percent_text(1 - settings.alpha)
-    if other := _other_interval(settings):
-        return f"{percent} {other}, not of the test"
+    if settings.interval != "test":
+        kind = f"{percent} {settings.interval}"
+        return IntervalWords(
+            f"{kind}, not of the test",
+            f"{kind} intervals, not of the test",
+            f"intervals: {settings.interval} intervals, {percent} each; they do not belong to the "
+            "test, so an interval may exclude 0 where the verdict is undecided, and contain it "
+            "where it is not",
+        )
+    match = "0 lies outside if and only if the difference is significant"
     if are_simultaneous(settings, num_comparisons):
-        return f"{percent} simultaneous"
-    if num_comparisons == 1:
-        return f"{percent} interval"
-    return f"{percent} each" if settings.correction == "none" else f"at least {percent} each"
-
-
-def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:
-    """Return the kind of all intervals of a measure in words, for the title of a figure."""
-    percent = percent_text(1 - settings.alpha)
-    if other := _other_interval(settings):
-        return f"{percent} {other} intervals, not of the test"
-    if are_simultaneous(settings, num_comparisons):
-        return f"simultaneous {percent} intervals"
+        return IntervalWords(
+            f"{percent} simultaneous",
+            f"simultaneous {percent} intervals",
+            f"simultaneous intervals that match the test: with {percent} confidence all "
+            f"{num_comparisons} intervals of a measure contain their true differences; {match}",
+        )
     if num_comparisons == 1 or settings.correction == "none":
-        return f"{percent} intervals"
-    return f"intervals of {percent} or more each"
+        return IntervalWords(
+            f"{percent} {'interval' if num_comparisons == 1 else 'each'}",
+            f"{percent} intervals",
+            f"intervals match the test, {percent} each: {match}",
+        )
+    return IntervalWords(
+        f"at least {percent} each",
+        f"intervals of {percent} or more each",
+        "intervals match the test, each at the level at which its difference was tested, "
+        f"{percent} or more: {match}",
+    )
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
@@ -291,32 +277,6 @@ def test_text(settings: ComparisonSettings) -> str:
     """Return the test in words; with random repeats both tests, of which the larger p counts."""
     label = PAIRED_TESTS[settings.test].label
     return f"{label} and test over queries and repeats" if settings.has_random_repeats else label
-
-
-def interval_notes(settings: ComparisonSettings, num_comparisons: int) -> Iterator[str]:
-    """Yield what the intervals of a table of differences are."""
-    percent = percent_text(1 - settings.alpha)
-    if other := _other_interval(settings):
-        yield (
-            f"intervals: {other} intervals, {percent} each; they do not belong to the test, so an "
-            "interval may exclude 0 where the verdict is undecided, and contain it where it is not"
-        )
-    elif are_simultaneous(settings, num_comparisons):
-        yield (
-            f"simultaneous intervals that match the test: with {percent} confidence all "
-            f"{num_comparisons} intervals of a measure contain their true differences; 0 lies "
-            "outside if and only if the difference is significant"
-        )
-    else:
-        level = (
-            f"{percent} each"
-            if num_comparisons == 1 or settings.correction == "none"
-            else f"each at the level at which its difference was tested, {percent} or more"
-        )
-        yield (
-            f"intervals match the test, {level}: 0 lies outside if and only if the difference is "
-            "significant"
-        )
 
 
 def p_text(p: float) -> str:
@@ -373,15 +333,19 @@ def range_text(low: float | None, high: float | None) -> str:
     )
 
 
-def signed_range_text(low: float, high: float) -> str:
+def signed_range_text(low: float, high: float, between: str = " … ") -> str:
     """Return a range of differences as text, with signs.
 
-    >>> signed_range_text(-0.01, 0.03), signed_range_text(-math.inf, math.inf)
-    ('-0.0100 … +0.0300', 'unbounded')
+    >>> signed_range_text(-0.01, 0.03), signed_range_text(0.0, 0.00002, " to ")
+    ('-0.0100 … +0.0300', '0.0000 to +2e-05')
+    >>> signed_range_text(-math.inf, math.inf), signed_range_text(-math.inf, 0.03)
+    ('unbounded', 'up to +0.0300')
     """
-    if math.isinf(low) or math.isinf(high):
-        return interval_text(low, high)
-    return " … ".join(_ends_texts(low, high))
+    if math.isinf(low):
+        return "unbounded" if math.isinf(high) else f"up to {signed_text(high)}"
+    if math.isinf(high):
+        return f"from {signed_text(low)}"
+    return between.join(_ends_texts(low, high))
 
 
 def _ends_texts(*ends: float, sign: str = "+") -> list[str]:
@@ -398,3 +362,25 @@ def _ends_texts(*ends: float, sign: str = "+") -> list[str]:
 def some_of(parts: Sequence[str]) -> str:
     """Return the first parts as a list in a sentence, with "and others" if there are more."""
     return f"{', '.join(parts[:MOST_NAMED])}{' and others' if parts[MOST_NAMED:] else ''}"
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return names as an enumeration with "and"; the first few and a count if there are many."""
+    more = len(names) - MOST_NAMED
+    *others, last = [*names[:MOST_NAMED], f"{more} more"] if more > 0 else names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def one_digit(size: float) -> str:
+    """Return a number with one digit that is not 0; with two if one is a tenth less or more.
+
+    >>> one_digit(0.0521), one_digit(0.126)
+    ('0.05', '0.13')
+    """
+    digit = float(f"{size:.1g}")
+    return f"{digit:g}" if abs(digit - size) <= size / 10 else f"{size:.2g}"
+
+
+def unit_of(difference: Difference) -> str:
+    """Return what the test takes as its units: "queries", or "clusters" of them."""
+    return "queries" if difference.num_clusters is None else "clusters"

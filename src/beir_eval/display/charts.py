@@ -57,18 +57,13 @@ def forest(
     # Stated, because rows without an interval would come last: the first layer does not draw them.
     labels = list(dict.fromkeys(json_value(row["label"]) for row in rows))
     label = name_channel("label", axis) | {"scale": {"domain": labels}}
-    tooltip = [tooltip_line(field) for field in ("label", "difference", "low", "high", "verdict")]
+    tooltip = tooltip_of("label", "difference", "low", "high", "verdict")
     band = [] if margin is None else [_margin_band(margin, title)]
-    intervals_layer: Spec = {
-        "mark": {"type": "rule", "strokeWidth": 2.5},
-        "encoding": {
-            "y": label,
-            "x": quantitative("low", title),
-            "x2": {"field": "high"},
-            "color": colour,
-            "tooltip": tooltip,
-        },
-    }
+    shared = {"color": colour, "tooltip": tooltip}
+    ends = {"x": quantitative("low", title), "x2": {"field": "high"}}
+    points = {"y": label, "x": quantitative("difference", title), "color": colour, "shape": shape}
+    dots = {"type": "point", "filled": True, "size": 110, "opacity": 1}
+    intervals_layer = _layer({"type": "rule", "strokeWidth": 2.5}, y=label, **ends, **shared)
     described_band = "" if margin is None else f"; the band is the margin, {margin:g}"
     row_height = 38 if of_pairs else 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
@@ -79,18 +74,14 @@ def forest(
             *band,
             zero_line("x"),
             *([intervals_layer] if _has_intervals(rows) else []),
-            {
-                "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
-                "encoding": {
-                    "y": label,
-                    "x": quantitative("difference", title),
-                    "color": colour,
-                    "shape": shape,
-                    "tooltip": tooltip,
-                },
-            },
+            _layer(dots, **points, tooltip=tooltip),
         ],
     )
+
+
+def _layer(mark: Spec, **encoding: Any) -> Spec:
+    """Return a layer of a mark and its channels."""
+    return {"mark": mark, "encoding": encoding}
 
 
 def _has_intervals(rows: Sequence[Row]) -> bool:
@@ -100,26 +91,16 @@ def _has_intervals(rows: Sequence[Row]) -> bool:
 
 def _margin_band(margin: float, title: str) -> Spec:
     """Return a layer with a band from −margin to margin."""
-    return {
-        "data": {"values": [{"low": -margin, "high": margin}]},
-        "mark": {"type": "rect", "color": COLOURS["equivalent"], "opacity": 0.15},
-        "encoding": {"x": quantitative("low", title), "x2": {"field": "high"}},
-    }
+    mark = {"type": "rect", "color": COLOURS["equivalent"], "opacity": 0.15}
+    layer = _layer(mark, x=quantitative("low", title), x2={"field": "high"})
+    return {"data": {"values": [{"low": -margin, "high": margin}]}, **layer}
 
 
 def _bar_layer(title: str, height: Spec, mark: Spec, **encoding: Any) -> Spec:
     """Return a layer with one bar per query, side by side, from 0 to the channel ``height``."""
-    return {
-        "mark": mark,
-        "encoding": {
-            "x": quantitative("begin", title, zero=True)
-            | {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}},
-            "x2": {"field": "end"},
-            "y": height,
-            "y2": {"datum": 0},
-            **encoding,
-        },
-    }
+    axis = {"axis": {"grid": False, "tickMinStep": 1, "format": "d"}}
+    width = {"x": quantitative("begin", title, zero=True) | axis, "x2": {"field": "end"}}
+    return _layer(mark, **width, y=height, y2={"datum": 0}, **encoding)
 
 
 def query_differences(
@@ -144,7 +125,7 @@ def query_differences(
                 quantitative("difference", f"difference of {measure}"),
                 {"type": "rect"},
                 color=colour_by_sign(higher_is_better=higher_is_better),
-                tooltip=query_tooltip(),
+                tooltip=tooltip_of("query", "text", "score", "against", "difference"),
             ),
             zero_line("y"),
         ],
@@ -169,37 +150,25 @@ def scatter(
         higher_is_better: whether points above the diagonal have the colour of a gain, or of a loss.
     """
     x_title, y_title = f"{measure} of {against}", f"{measure} of {system}"
-    diagonal = {
-        "data": {"name": "diagonal"},
-        "mark": {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"},
-        "encoding": {
-            "x": quantitative("score", x_title, zero=True),
-            "y": quantitative("score", y_title, zero=True),
-        },
-    }
+    line = {"type": "line", "strokeDash": [4, 4], "opacity": 0.6, "style": "ink"}
+    height = quantitative("score", y_title, zero=True)
+    diagonal = _layer(line, x=quantitative("score", x_title, zero=True), y=height)
+    points = _layer(
+        {"type": "point", "filled": True, "size": 50, "opacity": 1},
+        x=quantitative("against", x_title, zero=True),
+        y=height,
+        color=colour_by_sign(higher_is_better=higher_is_better),
+        tooltip=tooltip_of("query", "text", "score", "against", "difference"),
+    )
     figure = figure_from_layers(
         f"{measure} by query: {system} over {against}",
         rows,
         280,
-        [
-            diagonal,
-            {
-                "mark": {
-                    "type": "point",
-                    "filled": True,
-                    "size": 50,
-                    "opacity": 1,
-                },
-                "encoding": {
-                    "x": quantitative("against", x_title, zero=True),
-                    "y": quantitative("score", y_title, zero=True),
-                    "color": colour_by_sign(higher_is_better=higher_is_better),
-                    "tooltip": query_tooltip(),
-                },
-            },
-        ],
+        [{"data": {"name": "diagonal"}, **diagonal}, points],
     )
-    figure.spec["datasets"]["diagonal"] = diagonal_rows(rows)
+    scores = [row[field] for row in rows for field in ("score", "against")]
+    ends = [{"score": min([0.0, *scores])}, {"score": max([0.0, *scores])}]
+    figure.spec["datasets"]["diagonal"] = ends
     return figure
 
 
@@ -220,12 +189,12 @@ def query_scores(rows: Sequence[Row], *, measure: str, system: str) -> Figure:
                 "queries, from best to worst",
                 quantitative("score", measure, zero=True),
                 {"type": "rect", "color": COLOURS["better"]},
-                tooltip=[tooltip_line(field) for field in ("query", "text", "score")],
+                tooltip=tooltip_of("query", "text", "score"),
             ),
-            {
-                "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
-                "encoding": {"y": {"aggregate": "mean", "field": "score", "type": "quantitative"}},
-            },
+            _layer(
+                {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.5, "style": "ink"},
+                y={"aggregate": "mean", "field": "score", "type": "quantitative"},
+            ),
         ],
     )
 
@@ -247,40 +216,31 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
         "scale": {"zero": False, "padding": 60, "nice": False},
     }
     title = f"{measure}, with {level:.0%} intervals"
-    intervals_layer: Spec = {
-        "mark": {"type": "area", "opacity": 0.18, "color": COLOURS["better"]},
-        "encoding": {"x": step, "y": quantitative("low", title), "y2": {"field": "high"}},
-    }
-    tooltip = [tooltip_line(field) for field in ("name", "step", "mean", "low", "high", "mark")]
+    mean = quantitative("mean", title)
+    area = {"type": "area", "opacity": 0.18, "color": COLOURS["better"]}
+    ends = {"y": quantitative("low", title), "y2": {"field": "high"}}
     return figure_from_layers(
         f"{measure} from checkpoint to checkpoint",
         rows,
         260,
         [
-            *([intervals_layer] if _has_intervals(rows) else []),
-            {
-                "mark": {"type": "line", "color": COLOURS["better"]},
-                "encoding": {"x": step, "y": quantitative("mean", title)},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "opacity": 1},
-                "encoding": {
-                    "x": step,
-                    "y": quantitative("mean", title),
-                    "tooltip": tooltip,
-                    "size": _if_marked(170, otherwise=50),
-                    "shape": _if_marked("diamond", otherwise="circle"),
-                    "color": _if_marked(COLOURS["worse"], otherwise=COLOURS["better"]),
-                },
-            },
-            {
-                "mark": {"type": "text", "dy": -14, "fontWeight": "bold", "style": "label"},
-                "encoding": {
-                    "x": step,
-                    "y": quantitative("mean", title),
-                    "text": {"field": "mark"},
-                },
-            },
+            *([_layer(area, x=step, **ends)] if _has_intervals(rows) else []),
+            _layer({"type": "line", "color": COLOURS["better"]}, x=step, y=mean),
+            _layer(
+                {"type": "point", "filled": True, "opacity": 1},
+                x=step,
+                y=mean,
+                tooltip=tooltip_of("name", "step", "mean", "low", "high", "mark"),
+                size=_if_marked(170, otherwise=50),
+                shape=_if_marked("diamond", otherwise="circle"),
+                color=_if_marked(COLOURS["worse"], otherwise=COLOURS["better"]),
+            ),
+            _layer(
+                {"type": "text", "dy": -14, "fontWeight": "bold", "style": "label"},
+                x=step,
+                y=mean,
+                text={"field": "mark"},
+            ),
         ],
     )
 
@@ -298,26 +258,18 @@ def stages(rows: Sequence[Row], *, measure: str) -> Figure:
         measure: the name of the measure.
     """
     stage = name_channel("stage", {"labelLimit": 220})
-    tooltip = [tooltip_line(field) for field in ("stage", "mean", "ceiling")]
     bars = [("ceiling", 22, 0.3), ("mean", 12, 1.0)]
     return figure_from_layers(
         f"{measure} of every stage (dark), and of its documents in the best order (light)",
         rows,
         34 * max(1, len(rows)),
         [
-            {
-                "mark": {
-                    "type": "bar",
-                    "height": height,
-                    "color": COLOURS["better"],
-                    "opacity": opacity,
-                },
-                "encoding": {
-                    "y": stage,
-                    "x": quantitative(field, measure, zero=True),
-                    "tooltip": tooltip,
-                },
-            }
+            _layer(
+                {"type": "bar", "height": height, "color": COLOURS["better"], "opacity": opacity},
+                y=stage,
+                x=quantitative(field, measure, zero=True),
+                tooltip=tooltip_of("stage", "mean", "ceiling"),
+            )
             for field, height, opacity in bars
         ],
     )
@@ -342,16 +294,14 @@ def datasets(rows: Sequence[Row], *, measure: str) -> Figure:
         rows,
         26 * max(1, len({row["dataset"] for row in rows})),
         [
-            {
-                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.85},
-                "encoding": {
-                    "y": name_channel("dataset", {"grid": True, "labelLimit": 220}),
-                    "x": quantitative("mean", measure, zero=True),
-                    "color": system,
-                    "shape": system,
-                    "tooltip": [tooltip_line(field) for field in ("dataset", "system", "mean")],
-                },
-            }
+            _layer(
+                {"type": "point", "filled": True, "size": 90, "opacity": 0.85},
+                y=name_channel("dataset", {"grid": True, "labelLimit": 220}),
+                x=quantitative("mean", measure, zero=True),
+                color=system,
+                shape=system,
+                tooltip=tooltip_of("dataset", "system", "mean"),
+            )
         ],
     )
 
@@ -400,36 +350,25 @@ def difference_rows(
 
 
 def score_rows(
-    query_ids: Sequence[str],
-    scores: Iterable[float],
-    texts: Mapping[str, str] | None = None,
-    *,
-    higher_is_better: bool = True,
+    query_ids: Sequence[str], scores: Iterable[float], *, higher_is_better: bool
 ) -> list[dict[str, Any]]:
     """Return one row per query with a score, the best score first.
 
     Args:
         query_ids: the ids of the queries. [Q]
         scores: the scores of the system, NaN for none. [Q]
-        texts: {query_id: text}.
         higher_is_better: whether the highest score is the best, or the lowest.
 
     Returns:
-        Rows with query, text, score, and the begin and end of the bar.
+        Rows with query, an empty text, score, and the begin and end of the bar.
     """
     rows: list[dict[str, Any]] = [
-        {"query": query_id, "text": (texts or {}).get(query_id, ""), "score": score}
+        {"query": query_id, "text": "", "score": score}
         for query_id, score in zip(query_ids, scores, strict=True)
         if score == score  # noqa: PLR0124 - not NaN
     ]
     rows.sort(key=lambda row: row["score"], reverse=higher_is_better)
     return _with_bar_ends(rows)
-
-
-def diagonal_rows(rows: Sequence[Row]) -> list[dict[str, float]]:
-    """Return the two ends of the diagonal, on which both scores are equal."""
-    scores = [row[field] for row in rows for field in ("score", "against")]
-    return [{"score": min([0.0, *scores])}, {"score": max([0.0, *scores])}]
 
 
 def _with_bar_ends(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -456,16 +395,13 @@ def name_channel(field: str, axis: Spec) -> Spec:
     return {"field": field, "type": "nominal", "sort": None, "title": None, "axis": axis}
 
 
-def tooltip_line(field: str) -> Spec:
-    """Return the line of a tooltip that shows a field."""
-    if field in _NUMBERS:
-        return {"field": field, "format": ".4f", "type": "quantitative"}
-    return {"field": field, "type": "nominal"}
-
-
-def query_tooltip() -> list[Spec]:
-    """Return the tooltip of a query: its id, text, scores and difference."""
-    return [tooltip_line(field) for field in ("query", "text", "score", "against", "difference")]
+def tooltip_of(*fields: str) -> list[Spec]:
+    """Return a tooltip with a line for each field."""
+    number = {"format": ".4f", "type": "quantitative"}
+    return [
+        {"field": field} | (number if field in _NUMBERS else {"type": "nominal"})
+        for field in fields
+    ]
 
 
 def colour_by_sign(*, higher_is_better: bool = True) -> Spec:
@@ -482,7 +418,4 @@ def colour_by_sign(*, higher_is_better: bool = True) -> Spec:
 
 def zero_line(axis: str) -> Spec:
     """Return a layer with a line at 0 of an axis, "x" or "y"."""
-    return {
-        "mark": {"type": "rule", "opacity": 0.7, "style": "ink"},
-        "encoding": {axis: {"datum": 0}},
-    }
+    return _layer({"type": "rule", "opacity": 0.7, "style": "ink"}, **{axis: {"datum": 0}})

@@ -25,7 +25,7 @@ _VERSION = "6.4"
 _WIDTH = 560
 #: Pixels of a PNG file per pixel of the figure.
 _SCALE = 2
-_TEXT_COLOUR = "#202428"
+_TEXT_COLOUR, _WHITE = "#202428", {"background": "white"}
 _FORMATS = (".json", ".pdf", ".png", ".svg")
 #: The width of a PDF file, one column of a paper with two, and the size of its text, in points.
 _COLUMN, _COLUMN_TEXT = 240, 8
@@ -69,13 +69,11 @@ class Figure:
         elif ending == ".pdf":
             content = _converter().vegalite_to_pdf(self._for_a_column(), _VERSION)
         else:
-            content = _converter().vegalite_to_svg(self._with_white_background(), _VERSION).encode()
+            content = _converter().vegalite_to_svg(self.spec | _WHITE, _VERSION).encode()
         write_atomically(target, content)
 
     def _png(self) -> bytes:
-        picture: bytes = _converter().vegalite_to_png(
-            self._with_white_background(), _VERSION, scale=_SCALE
-        )
+        picture: bytes = _converter().vegalite_to_png(self.spec | _WHITE, _VERSION, scale=_SCALE)
         return picture
 
     def _for_a_column(self) -> Spec:
@@ -86,14 +84,11 @@ class Figure:
             "titleFontWeight": "normal",
         }
         return {name: part for name, part in self.spec.items() if name != "title"} | {
-            "background": "white",
+            **_WHITE,
             "width": _COLUMN,
             "autosize": {"type": "fit-x", "contains": "padding"},
             "config": self.spec["config"] | {"axis": text, "legend": text},
         }
-
-    def _with_white_background(self) -> Spec:
-        return self.spec | {"background": "white"}
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the figure in the formats that notebooks show, and the size of the picture.

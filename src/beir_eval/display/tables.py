@@ -8,14 +8,17 @@ import io
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from beir_eval.errors import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pydantic import BaseModel
+
+
+RecordT = TypeVar("RecordT")
 
 
 class VerdictStyle(NamedTuple):
@@ -262,6 +265,24 @@ class Table:
     def csv(self) -> str:
         """Return lines of comma-separated values, the header first; marks follow their numbers."""
         return csv_text([self.header, *([str(cell) for cell in row] for row in self.rows)])
+
+
+def table_of(
+    records: Iterable[RecordT], columns: Mapping[str, Callable[[RecordT], str | Cell]]
+) -> Table:
+    """Return a table with a row for each record.
+
+    Args:
+        records: the records.
+        columns: {heading: what makes the cell of a record}.
+
+    >>> print(table_of([1.0, 2.0], {"x": str, "square": lambda x: f"{x * x:g}"}).text())
+    x    square
+    1.0       1
+    2.0       4
+    """
+    rows = [tuple(cell(record) for cell in columns.values()) for record in records]
+    return Table(tuple(columns), rows)
 
 
 def first_that_fits(versions: Iterable[Sequence[Table]]) -> Sequence[Table]:

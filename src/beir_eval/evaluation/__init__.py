@@ -4,8 +4,9 @@ Inside: ``evaluator``; ``inputs`` (qrels and runs in every form that callers pas
 (``EvaluationResult``) with its ``records`` (counts, provenance, times) and its ``score_matrix``;
 ``query_scores`` (scores and counts of each query); ``given_scores`` (scores that were computed
 elsewhere or loaded from a file, checked); ``notes`` (sentences about the counts); ``coverage``
-(warnings on missing queries and unmatched ids); ``tables`` (results side by side: their means as
-text and LaTeX, and what they share); ``answers`` (generated answers against gold answers).
+(warnings on missing queries and unmatched ids); ``depths`` (how deep rankings are, and how much of
+them is judged); ``tables`` (results side by side: their means as text and LaTeX, and what they
+share); ``answers`` (generated answers against gold answers).
 
 Public: ``evaluate``, ``Evaluator``, ``EvaluationResult``, its records ``Counted``, ``MeasureMean``,
 ``Provenance``, ``Retrieval``, ``Reused``, ``ScoreScale`` and ``TopDocuments`` (its settings are

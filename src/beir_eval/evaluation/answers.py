@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.files import as_path
 from beir_eval.datasets.corpus import read_records, record_id
-from beir_eval.errors import (
-    FileFormatError,
-    InputError,
-    check_choice,
-    first_few,
-    shown,
-)
+from beir_eval.errors import FileFormatError, InputError, check_choice, first_few, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

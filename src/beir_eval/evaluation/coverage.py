@@ -39,23 +39,20 @@ def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None)
     if result.counted is None:
         return []
     names = result.measures[:_MOST_MEANS] if measures is None else measures
-    return [
+    warnings = [
         *content_warnings(result, measures),
         *_float32_sentences(result, result.measures if measures is None else measures),
         *_missing_sentences(result, names),
         *_short_text_sentences(result),
-        *_limit_sentences(result),
-        *([] if result.retrieval is None else retrieval_warnings(result.retrieval)),
     ]
-
-
-def _limit_sentences(result: EvaluationResult) -> Iterator[str]:
-    """Yield that only some of the judged queries were evaluated, as their caller asked."""
-    counted, left_out = result.counted, result.retrieval.beyond_limit if result.retrieval else 0
-    if counted is not None and left_out:
-        evaluated, total = counted.queries_judged, counted.queries_judged + left_out
-        queries = number_of(total, "judged query", "judged queries")
-        yield f"only {evaluated:,} of {queries} evaluated: the limit left out {left_out:,}"
+    if result.retrieval is None:
+        return warnings
+    if left_out := result.retrieval.beyond_limit:  # as the caller asked
+        evaluated = result.counted.queries_judged
+        queries = number_of(evaluated + left_out, "judged query")
+        limit = f"the limit left out {left_out:,}"
+        warnings.append(f"only {evaluated:,} of {queries} evaluated: {limit}")
+    return warnings + retrieval_warnings(result.retrieval)
 
 
 def labelled_warnings(
@@ -234,7 +231,7 @@ def _short_text_sentences(result: EvaluationResult) -> Iterator[str]:
     if not text.ends_before:
         return
     ends = ", ".join(
-        f"before {cutoff:,} for {number_of(queries, 'query', 'queries')}"
+        f"before {cutoff:,} for {number_of(queries, 'query')}"
         for cutoff, (queries, _) in text.ends_before.items()
     )
     shortest = min(length for _, length in text.ends_before.values())
@@ -262,7 +259,7 @@ def _missing_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
             )
     others = ""
     if counted.queries_not_judged and num_retrieved < len(missing):
-        number = number_of(counted.queries_not_judged, "query", "queries")
+        number = number_of(counted.queries_not_judged, "query")
         others = f"; {number} of the run {'is' if number.startswith('1 ') else 'are'} not judged:"
         others += " do run and qrels have the same query ids?"
     effect = "are left out" if settings.missing == "skip" else "count as 0"

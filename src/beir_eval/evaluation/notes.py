@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from beir_eval.errors import first_few
+from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.coverage import warnings_on
+from beir_eval.evaluation.depths import is_cut_short, share_text
 from beir_eval.measures import parse
-from beir_eval.measures.names import registered
-from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.evaluation.records import Counted, Retrieval
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.measures import Measure
 
 
 #: Rankings are shallow if they hold, on average, less than this share of a cutoff's documents.
@@ -51,9 +49,20 @@ def notes_on(result: EvaluationResult) -> list[str]:
         *_query_notes(counted, settings, result.retrieval),
         *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
         *_document_notes(counted, settings),
-        *_measure_notes(counted, settings, _of_documents(result), is_text=counted.text is not None),
-        *_custom_measure_notes(result),
+        *_measure_notes(counted, settings, result),
+        *(
+            f"{name}: a custom measure, {scale}, computed elsewhere over "
+            f"{number_of(result.num_scored[name], 'query')}"
+            for name, scale in result.custom_measures.items()
+        ),
     ]
+
+
+def _counts(*facts: tuple[int | None, str, str]) -> Iterator[str]:
+    """Yield each number with its noun and what follows; none for 0."""
+    for number, noun, ending in facts:
+        if number:
+            yield f"{number_of(number, noun)} {ending}"
 
 
 def ranks_sentence(result: EvaluationResult) -> str:
@@ -89,22 +98,6 @@ def text_sentences(result: EvaluationResult) -> Iterator[str]:
         f"chunks of {text.mean_chunk:,.0f} characters on average; different ones in the text of "
         f"their documents: {', '.join(stages)}"
     )
-
-
-def _of_documents(result: EvaluationResult) -> dict[str, int]:
-    """Return {measure: number of queries with a score} of the measures of this package."""
-    return {
-        name: number
-        for name, number in result.num_scored.items()
-        if name not in result.custom_measures
-    }
-
-
-def _custom_measure_notes(result: EvaluationResult) -> Iterator[str]:
-    """Yield what the custom measures are, and over how many queries."""
-    for name, scale in result.custom_measures.items():
-        number = _quantity(result.num_scored[name], "query")
-        yield f"{name}: a custom measure, {scale}, computed elsewhere over {number}"
 
 
 def convention_sentences(result: EvaluationResult) -> Iterator[str]:
@@ -148,49 +141,38 @@ def exclusion_sentences(results: Mapping[str, EvaluationResult]) -> Iterator[str
 
 def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
     """Yield the notes on scores that were computed elsewhere."""
-    num_queries = result.num_queries
+    queries = number_of(result.num_queries, "query")
     yield (
-        f"scores of {_quantity(num_queries, 'query')}, computed elsewhere: what was counted, and "
-        "with which judgements and settings, is not known"
+        f"scores of {queries}, computed elsewhere: what was counted, and with which judgements and "
+        "settings, is not known"
     )
     for name, scale in result.custom_measures.items():
         yield f"{name}: a custom measure, {scale}"
-    incomplete = [
-        f"{name} over {scored}"
-        for name, scored in result.num_scored.items()
-        if scored < num_queries
-    ]
-    if incomplete:
-        yield (
-            f"no score for some of the {_quantity(num_queries, 'query')}, which the mean leaves "
-            f"out: {', '.join(incomplete)}"
-        )
+    if incomplete := _incomplete(result, result.num_scored, result.num_queries):
+        yield f"no score for some of the {queries}, which the mean leaves out: {incomplete}"
 
 
 def retrieval_notes(retrieval: Retrieval) -> Iterator[str]:
     """Yield the notes on failed queries, documents and times."""
-    if failed := retrieval.failures:
-        reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
-        yield f"{_quantity(len(failed), 'missing query')} failed ({reasons})"
-    if retrieval.retries:
-        yield f"{_quantity(retrieval.retries, 'attempt')} of a query failed and had to be repeated"
-    if retrieval.chunks:
-        chunks = _quantity(retrieval.chunks, "chunk")
-        verb = "counts" if retrieval.chunks == 1 else "count"
-        yield (
-            f"{chunks} {verb} as the document in {retrieval.collapse}, {retrieval.further_chunks} "
-            "of them left out as the ranking holds their document already"
-        )
-    if retrieval.repeated:
-        copies = _quantity(retrieval.repeated, "further copy")
-        yield f"{copies} of documents that the ranking holds already: left out"
-    if retrieval.unnamed:
-        yield f"{_quantity(retrieval.unnamed, 'retrieved document')} without a name: left out"
-    if retrieval.without_parent:
-        documents = _quantity(retrieval.without_parent, "retrieved document")
-        yield f"{documents} without the field of collapse: each counts as a document of its own"
+    failed, further = retrieval.failures, retrieval.further_chunks
+    reasons = "; ".join(f"{query}: {text}" for query, text in list(failed.items())[:3])
+    verb = "counts" if retrieval.chunks == 1 else "count"
+    alone = "without the field of collapse: each counts as a document of its own"
+    left_out = f"{further} of them left out as the ranking holds their document already"
+    yield from _counts(
+        (len(failed), "missing query", f"failed ({reasons})"),
+        (retrieval.retries, "attempt", "of a query failed and had to be repeated"),
+        (retrieval.chunks, "chunk", f"{verb} as the document in {retrieval.collapse}, {left_out}"),
+        (
+            retrieval.repeated,
+            "further copy",
+            "of documents that the ranking holds already: left out",
+        ),
+        (retrieval.unnamed, "retrieved document", "without a name: left out"),
+        (retrieval.without_parent, "retrieved document", alone),
+    )
     if retrieval.seconds:
-        timed_queries = _quantity(len(retrieval.seconds), "query")
+        timed_queries = number_of(len(retrieval.seconds), "query")
         p50, p95 = _duration(retrieval.p50), _duration(retrieval.p95)
         yield f"time per query: median {p50}, 95th percentile {p95} (of {timed_queries})"
 
@@ -213,65 +195,54 @@ def _query_notes(
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     is_limited = retrieval is not None and retrieval.beyond_limit  # a warning
     if not is_limited and not counted.queries_missing:
-        yield _queries_text(counted)
-    if empty := counted.queries_empty:
-        yield f"{_quantity(len(empty), 'query')} with an empty ranking: {first_few(empty)}"
-    if without_relevant := counted.queries_without_relevant:
-        is_skipped = settings.no_relevant == "skip"
-        effect = (
-            "left out of means that need one" if is_skipped else "counted as undefined, mostly 0"
-        )
-        queries = _quantity(len(without_relevant), "query")
-        yield f"{queries} with no grade above 0 ({effect}): {first_few(without_relevant)}"
-    has_most = counted.queries_retrieved >= len(counted.queries_missing)
-    if counted.queries_not_judged and has_most:  # else in a warning
-        not_judged = _quantity(counted.queries_not_judged, "unjudged query")
-        yield f"{not_judged} {'was' if counted.queries_not_judged == 1 else 'were'} ignored"
-    if without_judgements := counted.queries_without_judgements:
-        yield f"{_quantity(without_judgements, 'query')} of the qrels with no judgement: left out"
+        yield number_of(counted.queries_judged, "query")
+    empty, without_relevant = counted.queries_empty, counted.queries_without_relevant
+    no_grade = "with no grade above 0 (counted as undefined, mostly 0)"
+    if settings.no_relevant == "skip":
+        no_grade = "with no grade above 0 (left out of means that need one)"
+    has_most = counted.queries_retrieved >= len(counted.queries_missing)  # else in a warning
+    not_judged = counted.queries_not_judged if has_most else 0
+    yield from _counts(
+        (len(empty), "query", f"with an empty ranking: {first_few(empty)}"),
+        (len(without_relevant), "query", f"{no_grade}: {first_few(without_relevant)}"),
+        (not_judged, "unjudged query", f"{'was' if not_judged == 1 else 'were'} ignored"),
+        (counted.queries_without_judgements, "query", "of the qrels with no judgement: left out"),
+    )
 
 
 def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     """Yield the notes on duplicates, identical ids, ties and judgements."""
-    if counted.duplicates:
-        effect = {
-            "first": "only the best-ranked copy counts and the ranking closes up",
-            "keep": "later copies gain nothing and ranks stay",
-        }[settings.duplicates]
-        entries = _quantity(counted.duplicates, "entry")
-        yield f"{entries} of a document that its ranking holds already: {effect}"
+    effect = "later copies gain nothing and ranks stay"
+    if settings.duplicates == "first":
+        effect = "only the best-ranked copy counts and the ranking closes up"
+    again = f"of a document that its ranking holds already: {effect}"
+    yield from _counts((counted.duplicates, "entry", again))
     if counted.duplicates_checked == "judged":
         yield "only judged documents were looked at for duplicates"
-    if counted.identical_ids:
-        effect = "dropped" if settings.drop_identical_ids else "kept"
-        yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
+    effect = "dropped" if settings.drop_identical_ids else "kept"
+    yield from _counts((counted.identical_ids, "document", f"with the id of the query ({effect})"))
     if counted.excluded:
         number, rankings = counted.excluded
         yield (
-            f"{_quantity(number, 'excluded document')} left out of {_quantity(rankings, 'ranking')}"
+            f"{number_of(number, 'excluded document')} left out of {number_of(rankings, 'ranking')}"
             if number
             else "no ranking holds a document that is excluded for its query"
         )
     yield from _tie_notes(counted, settings)
     if counted.negative_judgements:
-        yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+        yield f"{number_of(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
     yield from _identity_notes(counted)
-    if counted.repeated_judgements:
-        repeated = _quantity(counted.repeated_judgements, "repeated judgement")
-        yield f"{repeated} in the qrels, counted once"
+    repeated = counted.repeated_judgements
+    yield from _counts((repeated, "repeated judgement", "in the qrels, counted once"))
     if counted.text is None and (shares := judged_share_text(counted.judged_share)):
         yield shares
-
-
-def _queries_text(counted: Counted) -> str:
-    return _quantity(counted.queries_judged, "query")
 
 
 def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.tied_documents:
         yield (
-            f"equal scores of {_quantity(counted.tied_documents, 'judged document')} at all ranks "
-            f"of {_quantity(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
+            f"equal scores of {number_of(counted.tied_documents, 'judged document')} at all ranks "
+            f"of {number_of(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
         )
 
 
@@ -284,7 +255,8 @@ def notes_below(result: EvaluationResult) -> list[str]:
     counted, settings = result.counted, result.settings
     if counted is None or settings is None:
         return notes
-    in_first_line = {_queries_text(counted), judged_share_text(counted.judged_share)}
+    queries = number_of(counted.queries_judged, "query")
+    in_first_line = {queries, judged_share_text(counted.judged_share)}
     if counted.tied_documents < _MANY_TIED * counted.documents_judged:
         in_first_line |= {*_tie_notes(counted, settings)}
     return [note for note in notes if note not in in_first_line]
@@ -293,19 +265,14 @@ def notes_below(result: EvaluationResult) -> list[str]:
 def _identity_notes(counted: Counted) -> Iterator[str]:
     """Yield the note on chunks."""
     if counted.chunks or counted.ids_not_of_chunks:
-        chunks = _quantity(counted.chunks, "chunk")
-        others = ""
+        note = number_of(counted.chunks, "chunk")
+        note += " counts as their document" if counted.chunks == 1 else " count as their document"
+        if further := counted.further_chunks:
+            note += f", {further} of them left out as the ranking holds a better chunk of it"
         if counted.ids_not_of_chunks:
-            ids = _quantity(counted.ids_not_of_chunks, "id")
-            others = f"; {ids} of another form: each counts as a document"
-        left_out = ""
-        if counted.further_chunks:
-            left_out = (
-                f", {counted.further_chunks} of them left out as the ranking holds a better chunk "
-                "of it"
-            )
-        verb = "counts" if counted.chunks == 1 else "count"
-        yield f"{chunks} {verb} as their document{left_out}{others}"
+            ids = number_of(counted.ids_not_of_chunks, "id")
+            note += f"; {ids} of another form: each counts as a document"
+        yield note
 
 
 def judged_share_text(shares: Mapping[int, float]) -> str:
@@ -321,95 +288,22 @@ def judged_share_text(shares: Mapping[int, float]) -> str:
     return f"documents judged in the top {' / '.join(map(str, known))}: {' / '.join(texts)}%"
 
 
-def judged_depth(measure: str) -> int | None:
-    """Return the rank below which documents do not matter to a measure; None if there is none.
-
-    Without unjudged documents, which ``judged_only`` leaves out, later ones move up.
-    """
-    parsed = registered(measure)
-    if parsed is None or (JUDGED_ONLY, True) in parsed.parameters:
-        return None
-    return parsed.cutoff
-
-
-def judged_share(result: EvaluationResult, depth: int | None) -> float:
-    """Return the judged share of the first documents of a result; NaN if it is not known.
-
-    Args:
-        result: the result.
-        depth: how many first documents; None for all.
-    """
-    counted = result.counted
-    if counted is None or counted.text is not None:
-        return math.nan
-    if depth is not None:
-        return counted.judged_share.get(depth, math.nan)
-    total = counted.documents_retrieved
-    return counted.documents_judged / total if total else math.nan
-
-
-def share_text(share: float) -> str:
-    """Return a share in percent without the sign; what is neither all nor nothing shows as such.
-
-    >>> share_text(0.52), share_text(1.0), share_text(0.9999), share_text(0.0001)
-    ('52', '100', '>99', '<1')
-    """
-    if 0 < share < 0.01:  # noqa: PLR2004 - 1%
-        return "<1"
-    if 0.99 < share < 1:  # noqa: PLR2004 - 99%
-        return ">99"
-    return f"{100 * share:.0f}"
-
-
-#: Rankings are mostly of so many documents or more where a measure without a cutoff is reported.
-_USUAL_DEPTH = 100
-
-
-def is_cut_short(measure: Measure, deepest: int) -> bool:
-    """Return whether a measure would see more documents of longer rankings.
-
-    Without a cutoff, rankings of fewer than 100 documents are taken for short ones.
-
-    Args:
-        measure: the measure.
-        deepest: the number of documents in the longest ranking.
-    """
-    if measure.cutoff is not None:
-        return measure.cutoff > deepest
-    sees_all = measure.definition.cutoff == "optional" and measure.definition.aggregate != "sum"
-    return sees_all and deepest < _USUAL_DEPTH
-
-
 def _measure_notes(
-    counted: Counted,
-    settings: EvaluationSettings,
-    num_scored: Mapping[str, int],
-    *,
-    is_text: bool,
+    counted: Counted, settings: EvaluationSettings, result: EvaluationResult
 ) -> Iterator[str]:
     """Yield the notes on measures that rankings are too short for, and on undefined scores."""
-    deepest = counted.deepest_ranking
-    if not is_text and any(is_cut_short(parse(name), deepest) for name in num_scored):
-        yield f"* the run has at most {_quantity(deepest, 'document')} per query"
-    yield from _shallow_notes(counted, num_scored)
-    num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
-    num_evaluated = counted.queries_judged - num_skipped
-    undefined_somewhere = [
-        name for name, num_queries in num_scored.items() if num_queries < num_evaluated
-    ]
-    if undefined_somewhere:
-        counts = ", ".join(f"{name} over {num_scored[name]}" for name in undefined_somewhere)
-        yield f"undefined for some queries, which its mean leaves out: {counts}"
-
-
-def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[str]:
-    """Yield a note on cutoffs that the deepest ranking reaches, but many others do not."""
-    cutoffs = {cutoff for name in num_scored if (cutoff := parse(name).cutoff) is not None}
+    deepest, mean_depths = counted.deepest_ranking, counted.mean_depths
+    names = [name for name in result.num_scored if name not in result.custom_measures]
+    measures = list(map(parse, names))
+    is_cut = any(is_cut_short(measure, deepest) for measure in measures)
+    if is_cut and counted.text is None:
+        yield f"* the run has at most {number_of(deepest, 'document')} per query"
+    # Cutoffs that the deepest ranking reaches, but many others do not.
     shallow = [
         f"{mean_depth:.1f} of {cutoff:,}"
-        for cutoff, mean_depth in counted.mean_depths.items()
-        if cutoff in cutoffs
-        and cutoff <= counted.deepest_ranking
+        for cutoff, mean_depth in mean_depths.items()
+        if cutoff in {measure.cutoff for measure in measures}
+        and cutoff <= deepest
         and mean_depth < _FULL_SHARE * cutoff
     ]
     if shallow:
@@ -417,6 +311,16 @@ def _shallow_notes(counted: Counted, num_scored: Mapping[str, int]) -> Iterator[
             f"rankings hold fewer documents than the cutoff, on average {', '.join(shallow)}: what "
             "is not retrieved counts as not relevant"
         )
+    num_skipped = len(counted.queries_missing) if settings.missing == "skip" else 0
+    incomplete = _incomplete(result, names, counted.queries_judged - num_skipped)
+    if incomplete:
+        yield f"undefined for some queries, which its mean leaves out: {incomplete}"
+
+
+def _incomplete(result: EvaluationResult, names: Iterable[str], num_queries: int) -> str:
+    """Return the measures without a score on some of the queries, with how many have one."""
+    scored = ((name, result.num_scored[name]) for name in names)
+    return ", ".join(f"{name} over {number}" for name, number in scored if number < num_queries)
 
 
 #: {rule: how it breaks ties}
@@ -427,14 +331,3 @@ _TIES = {
     "best": "in favour of the system",
     "worst": "against the system",
 }
-
-
-def _quantity(number: int, noun: str) -> str:
-    """Return a number with its noun, which is in the plural unless the number is 1.
-
-    >>> _quantity(1, "query"), _quantity(2, "query"), _quantity(0, "document")
-    ('1 query', '2 queries', '0 documents')
-    """
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number:,} {noun[:-1]}ies" if noun.endswith("y") else f"{number:,} {noun}s"

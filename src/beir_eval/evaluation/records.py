@@ -9,12 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    SerializerFunctionWrapHandler,
-    model_serializer,
-)
+from pydantic import BaseModel, BeforeValidator, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core.core_schema import (
     CoreSchema,
     no_info_after_validator_function,

@@ -29,19 +29,10 @@ from beir_eval.errors import (
     number_of,
 )
 from beir_eval.evaluation.coverage import warnings_on
-from beir_eval.evaluation.given_scores import (
-    check_measure_names,
-    check_unique,
-    read_given_scores,
-)
-from beir_eval.evaluation.notes import is_cut_short, notes_on
-from beir_eval.evaluation.records import (
-    Counted,
-    MeasureMean,
-    Provenance,
-    Retrieval,
-    SavedSettings,
-)
+from beir_eval.evaluation.depths import is_cut_short
+from beir_eval.evaluation.given_scores import check_measure_names, check_unique, read_given_scores
+from beir_eval.evaluation.notes import notes_on
+from beir_eval.evaluation.records import Counted, MeasureMean, Provenance, Retrieval, SavedSettings
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.evaluation.tables import screen_of
 from beir_eval.measures import TOOLS, parse, spelled
@@ -632,7 +623,7 @@ class EvaluationResult(Shown, Saved):
         """Return the name and the size, not the content."""
         return (
             f"EvaluationResult({self.name!r}, {number_of(len(self.measures), 'measure')}, "
-            f"{number_of(len(self.query_ids), 'query', 'queries')})"
+            f"{number_of(len(self.query_ids), 'query')})"
         )
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> EvaluationResult:

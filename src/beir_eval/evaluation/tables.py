@@ -1,4 +1,4 @@
-"""Results side by side: tables of their means as text and LaTeX, shared notes, different depths.
+"""Results side by side: tables of their means as text and LaTeX, and shared notes.
 
 Tables have measures by cutoffs, or systems by measures. Notes and measures are those that results
 share; if systems differ in depth, some measures compare the depths, and a sentence says so.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,19 +26,13 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import (
-    judged_depth,
-    judged_share,
-    notes_below,
-    ranks_caption,
-    share_text,
-)
+from beir_eval.evaluation.depths import judged_depth, judged_share, share_text, unequal_depths_text
+from beir_eval.evaluation.notes import notes_below, ranks_caption
 from beir_eval.measures import parse
-from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures.scales import ScoreScale
@@ -63,21 +58,34 @@ def means_table(
     """
     scores = scores or ScoreFormat()
     shown_measures = shared_measures(results) if measures is None else list(measures)
-    labels = [starred_label(measure, results) for measure in shown_measures]
-    means = [row for result in results for row in labelled_means(result)]
-    rows: list[list[str | Cell]] = [[row.label] for row in means]
+    rows = [row for result in results for row in labelled_means(result)]
+    # Only means over the same queries are comparable.
+    compared = [row.is_over_all_judged and len(results) > 1 for row in rows]
+    columns = []
     for measure in shown_measures:
-        of_measure = [row.means[measure] for row in means]
         scale = scale_of(measure, results[0].custom_measures)
-        cells = score_cells(of_measure, scale, scores, marks_best=len(results) > 1)
-        for row, cell in zip(rows, cells, strict=True):
-            row.append(cell)
-    table = Table(("system", *labels), rows)
-    return table if len(shown_measures) <= MOST_COLUMNS else table.transposed("measure")
+        means = [row.means[measure] for row in rows]
+        columns.append(score_cells(means, scale, scores, compared))
+    return _table_of_columns([row.label for row in rows], columns, shown_measures, results)
+
+
+def _table_of_columns(
+    names: Sequence[str],
+    columns: Sequence[Sequence[Cell]],
+    measures: Sequence[str],
+    results: Sequence[EvaluationResult],
+) -> Table:
+    """Return a table of a column for each measure, with a row for each if they are many."""
+    labels = [starred_label(measure, results) for measure in measures]
+    table = Table(("system", *labels), list(zip(names, *columns, strict=True)))
+    return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
 
 
 def score_cells(
-    scores: Sequence[float], scale: ScoreScale, written: ScoreFormat, *, marks_best: bool
+    scores: Sequence[float],
+    scale: ScoreScale,
+    written: ScoreFormat,
+    compared: Sequence[bool] | None = None,
 ) -> list[Cell]:
     """Return scores of several systems on one measure as cells; those that look best are marked.
 
@@ -85,12 +93,17 @@ def score_cells(
         scores: the scores; NaN where a system has none.
         scale: the bounds of the measure, and whether higher is better.
         written: how scores are written.
-        marks_best: whether the best ones are marked.
+        compared: which of them are compared, so that the best of these are marked; None: all, if
+            there are several.
     """
-    known = [score for score in scores if not math.isnan(score)] if marks_best else []
+    marks = [len(scores) > 1] * len(scores) if compared is None else compared
+    texts = [written.text(score, scale.bounds) for score in scores]
+    known = [score for score, mark in zip(scores, marks, strict=True) if mark and score == score]  # noqa: PLR0124 - not NaN
+    # Scores that look equal are equally good to a reader.
     best = written.text(scale.best(known), scale.bounds) if known else ""
-    texts = (written.text(score, scale.bounds) for score in scores)
-    return [Cell(text, is_best=text == best) for text in texts]
+    return [
+        Cell(text, is_best=mark and text == best) for text, mark in zip(texts, marks, strict=True)
+    ]
 
 
 def repeats_table(
@@ -106,20 +119,19 @@ def repeats_table(
         measures: the measures, which all results have.
     """
     results = [result for repeats in systems.values() for result in repeats]
-    labels = [starred_label(measure, results) for measure in measures]
-    rows: list[list[str | Cell]] = [[name] for name in systems]
+    columns = []
     for measure in measures:
         means = [[result[measure] for result in repeats] for repeats in systems.values()]
-        centres = [statistics.fmean(of_system) for of_system in means]
-        best = scale_of(measure, results[0].custom_measures).best(centres)
-        for row, of_system, centre in zip(rows, means, centres, strict=True):
-            text = score_text(centre)
-            is_best = len(systems) > 1 and not math.isnan(centre) and text == score_text(best)
-            if len(of_system) > 1:
-                text += f" ± {score_text(statistics.stdev(of_system))}"
-            row.append(Cell(text, is_best=is_best))
-    table = Table(("system", *labels), rows)
-    return table if len(measures) <= MOST_COLUMNS else table.transposed("measure")
+        scale = scale_of(measure, results[0].custom_measures)
+        cells = score_cells(list(map(statistics.fmean, means)), scale, ScoreFormat())
+        spreads = [f" ± {score_text(statistics.stdev(each))}" if each[1:] else "" for each in means]
+        columns.append(
+            [
+                replace(cell, text=f"{cell.text}{spread}")
+                for cell, spread in zip(cells, spreads, strict=True)
+            ]
+        )
+    return _table_of_columns(list(systems), columns, measures, results)
 
 
 def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
@@ -156,7 +168,7 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
 
 
 def _judged_text(result: EvaluationResult, depth: int | None) -> str:
-    share = judged_share(result, depth)
+    share = judged_share([result], depth)
     return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
@@ -219,7 +231,11 @@ def notes_below_all(results: Sequence[EvaluationResult], measures: Sequence[str]
         results: the results.
         measures: the measures of the table.
     """
-    below = [_unstarred(notes_below(result), measures, results) for result in results]
+    has_star = any(starred_label(measure, results) != measure for measure in measures)
+    below = [
+        [note for note in notes_below(result) if has_star or not note.startswith("*")]
+        for result in results
+    ]
     return [*depth_notes(results, measures), *_shared(results, below)]
 
 
@@ -288,14 +304,6 @@ def _with_judged(
     rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]
     wider = Table((*table.header, *(f"judged@{depth}" for depth in depths)), rows)
     return first_that_fits([[wider], [table]])[0]
-
-
-def _unstarred(
-    notes: Sequence[str], measures: Sequence[str], results: Sequence[EvaluationResult]
-) -> list[str]:
-    """Return notes without the one that explains the asterisk, if no measure shown has one."""
-    has_star = any(starred_label(measure, results) != measure for measure in measures)
-    return [note for note in notes if has_star or not note.startswith("*")]
 
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
@@ -456,51 +464,3 @@ def starred_label(measure: str, results: Sequence[EvaluationResult]) -> str:
     """Return a measure, with a ``*`` if a result has no ranking as deep as its cutoff."""
     is_beyond = any(result.label(measure).endswith("*") for result in results)
     return f"{measure} *" if is_beyond else measure
-
-
-#: A ranking with fewer documents than this part of another one's is shallower.
-SHALLOW_PART = 0.95
-
-
-def compares_depths(measure: str, depths: Mapping[str, int]) -> bool:
-    """Return whether a measure compares the depths of systems and not their rankings only.
-
-    That is so if it has no cutoff, or one beyond the shallowest system, and another system is
-    deeper.
-
-    Args:
-        measure: the name of the measure; False for one that is not a measure of this package.
-        depths: {system: the number of documents in its longest ranking}.
-    """
-    parsed = registered(measure)
-    if parsed is None or len(depths) <= 1:
-        return False
-    counted = [
-        depth if parsed.cutoff is None else min(depth, parsed.cutoff) for depth in depths.values()
-    ]
-    return min(counted) < SHALLOW_PART * max(counted)
-
-
-def depths_text(depths: Mapping[str, int]) -> str:
-    """Return that systems differ in depth, with the shallowest and the deepest.
-
-    >>> depths_text({"bm25": 100, "top10": 10})
-    'documents below rank 10 are missing from top10 (bm25 has 100)'
-    """
-    (first, shallowest), *_, (last, deepest) = sorted(depths.items(), key=lambda item: item[1])
-    return f"documents below rank {shallowest:,} are missing from {first} ({last} has {deepest:,})"
-
-
-def unequal_depths_text(measures: Iterable[str], depths: Mapping[str, int]) -> str:
-    """Return that some measures compare depths, and what to do; "" if none does.
-
-    Args:
-        measures: the names of the measures.
-        depths: {system: the number of documents in its longest ranking}.
-    """
-    listed = [name for name in measures if compares_depths(name, depths)]
-    if not listed:
-        return ""
-    lowest = min(depths.values())
-    counted = f"which {', '.join(listed)} {'counts' if len(listed) == 1 else 'count'}"
-    return f"{depths_text(depths)}, {counted}: choose a cutoff of at most {lowest:,}"

@@ -98,22 +98,17 @@ def stages_section(staged: StagedResult, texts: Texts) -> Section:
     figures = {
         f"stages-{index}": charts.stages(
             [
-                {
-                    "stage": stage.name,
-                    "mean": stage.means[measure],
-                    "ceiling": stage.ceilings[measure],
-                }
-                for stage in staged.stages
+                {"stage": row.name, "mean": row.means[measure], "ceiling": row.ceilings[measure]}
+                for row in staged.stages
             ],
             measure=measure,
         )
         for index, measure in enumerate(staged.measures)
     }
-    documents = texts.documents(
-        {doc_id for of_query in staged.ranks.values() for doc_id in of_query}
-    )
+    shown_ids = {doc_id for of_query in staged.ranks.values() for doc_id in of_query}
     titles = {
-        doc_id: excerpt(title or text, _TITLE_LENGTH) for doc_id, (title, text) in documents.items()
+        doc_id: excerpt(title or text, _TITLE_LENGTH)
+        for doc_id, (title, text) in texts.documents(shown_ids).items()
     }
     queries = {
         query_id: text
@@ -142,20 +137,20 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
     """
     details = list(document.details())
     captioned_tables = [
-        (table, caption) for table, caption in zip(document.tables, captions, strict=False)
-    ] + [(table, detail.heading) for detail in details for table in detail.tables]
-    notices: list[str] = []
-    tables = [
-        _without_constants(_first_rows(table, name, notices), name)
-        for table, name in captioned_tables
-        if table.rows
+        *zip(document.tables, captions, strict=False),
+        *((table, detail.heading) for detail in details for table in detail.tables),
     ]
+    notices: list[str] = []
     return Section(
         document.heading,
         document.sentences[:_MOST_SENTENCES],
         captioned(figures),
         figures,
-        tables,
+        [
+            _without_constants(_first_rows(table, name, notices), name)
+            for table, name in captioned_tables
+            if table.rows
+        ],
         [*document.notes, *(note for detail in details for note in detail.notes)],
         document.warnings,
         notices,
@@ -175,17 +170,15 @@ def _without_constants(table: Table, caption: str) -> tuple[Table, str]:
 
 
 def captioned(figures: dict[str, Figure]) -> list[dict[str, str]]:
-    """Return {"key": …, "caption": …} of each figure."""
-    return [
-        {"key": key, "caption": _as_sentence(figure.spec["description"])}
-        for key, figure in figures.items()
-    ]
+    """Return {"key": …, "caption": …} of each figure.
 
-
-def _as_sentence(caption: str) -> str:
-    """Return a caption that begins with a capital, unless it begins with a name as nDCG@10."""
-    first_word = caption.partition(" ")[0]
-    return caption[:1].upper() + caption[1:] if first_word.islower() else caption
+    Captions begin with a capital, unless they begin with a name as nDCG@10.
+    """
+    captions = {key: figure.spec["description"] for key, figure in figures.items()}
+    for key, caption in captions.items():
+        if caption.partition(" ")[0].islower():
+            captions[key] = f"{caption[:1].upper()}{caption[1:]}"
+    return [{"key": key, "caption": caption} for key, caption in captions.items()]
 
 
 def _first_rows(table: Table, what: str, notices: list[str]) -> Table:

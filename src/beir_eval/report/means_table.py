@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.comparison.chance import queries_sample_text
-from beir_eval.comparison.overview import DIFFERENCE, is_ranked, systems_columns
-from beir_eval.comparison.tables import mean_cell, to_table
-from beir_eval.comparison.verdict_sentences import intervals_text
-from beir_eval.display.tables import Table, score_text
-from beir_eval.evaluation.tables import (
-    labelled_means,
-    shared_custom_measures,
-    shared_measures,
-    starred_label,
-)
-from beir_eval.measures.scales import scale_of
+from beir_eval.comparison.overview import DIFFERENCE, systems_columns
+from beir_eval.comparison.tables import is_ranked, to_table
+from beir_eval.comparison.verdict_sentences import interval_words
+from beir_eval.display.tables import Table
+from beir_eval.evaluation.tables import MOST_COLUMNS, means_table, starred_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from beir_eval.benchmark.result import BenchmarkResult
-    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.result import Comparison
     from beir_eval.evaluation.result import EvaluationResult
 
-_MOST_COLUMNS = 9
 #: The part of a drawing, in percent, that is left free on each side.
 _FREE = 6
 #: The classes of columns by their headings.
@@ -41,22 +32,14 @@ _CLASSES = {
 }
 
 
-@dataclass(frozen=True)
-class Means:
+class Means(NamedTuple):
     """A table of means and its caption."""
 
     caption: str
     table: Table
 
-    @classmethod
-    def from_table(cls, caption: str, table: Table) -> Means:
-        """Return a table of systems × measures, transposed if it is wider than the page."""
-        is_wide = len(table.header) > _MOST_COLUMNS
-        return cls(caption, table.transposed("measure") if is_wide else table)
 
-
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A difference and its interval in percent of the width; an open end is at the edge."""
 
     middle: float
@@ -64,17 +47,15 @@ class Drawn:
     high: float
 
 
-@dataclass(frozen=True)
-class ComparedSystem:
+class ComparedSystem(NamedTuple):
     """A row: (class, heading, text) of its cells, its verdict and drawing; none of the baseline."""
 
     cells: Sequence[tuple[str, str, str]]
-    verdict: str
-    drawn: Drawn | None
+    verdict: str = ""
+    drawn: Drawn | None = None
 
 
-@dataclass(frozen=True)
-class ComparedSystems:
+class ComparedSystems(NamedTuple):
     """The systems on a measure beside the same other one, each with its difference drawn.
 
     Attributes:
@@ -91,53 +72,47 @@ class ComparedSystems:
     ticks: Sequence[tuple[float, str, str]]
     margin: tuple[float, float]
 
-    @classmethod
-    def of_measure(cls, comparison: Comparison, measure: str) -> ComparedSystems:
-        """Return the systems of a comparison with the same other system."""
-        pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
-        margin = comparison.settings.margin
-        numbers = [-margin, margin]
-        for pair in pairs.values():
-            numbers += filter(math.isfinite, (pair.low, pair.high, pair.difference))
-        low, high = min(numbers), max(numbers)
 
-        def position(number: float) -> float:
-            if math.isinf(number):
-                return 0.0 if number < 0 else 100.0
-            share = (min(max(number, low), high) - low) / (high - low)
-            return round(_FREE + (100 - 2 * _FREE) * share, 2)
+def _compared_on(comparison: Comparison, measure: str) -> ComparedSystems:
+    """Return the systems of a comparison with the same other system."""
+    pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
+    margin = comparison.settings.margin
+    numbers = [-margin, margin]
+    for pair in pairs.values():
+        numbers += filter(math.isfinite, (pair.low, pair.high, pair.difference))
+    low, high = min(numbers), max(numbers)
 
-        def drawn(pair: Difference | None) -> Drawn | None:
-            if pair is None:
-                return None
-            return Drawn(position(pair.difference), position(pair.low), position(pair.high))
+    def position(number: float) -> float:
+        if math.isinf(number):
+            return 0.0 if number < 0 else 100.0
+        share = (min(max(number, low), high) - low) / (high - low)
+        return round(_FREE + (100 - 2 * _FREE) * share, 2)
 
-        columns = systems_columns(comparison, measure)
-        header = [(_class_of(heading, index), heading) for index, heading in enumerate(columns)]
-        rows = []
-        for texts in zip(*columns.values(), strict=True):
-            cells = [
-                (css_class, heading, str(text))
-                for (css_class, heading), text in zip(header, texts, strict=True)
-            ]
-            of_row = pairs.get(cells[0][2])
-            verdict = "" if of_row is None else of_row.verdict
-            rows.append(ComparedSystem(cells, verdict, drawn(of_row)))
-        against = next(iter(pairs.values())).against
-        kind = intervals_text(comparison.settings, comparison.num_comparisons)
-        # Numbers beside 0 would be written over it.
-        ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
-        drawn_text = f"differences from {against} with {kind}; the band is the margin, {margin:g}"
-        return cls(
-            f"{measure}: {drawn_text}",
-            header,
-            rows,
-            [
-                (position(0), "0", "middle"),
-                *((position(end), f"{end:+.2g}", "end" if end > 0 else "start") for end in ends),
-            ],
-            (position(-margin), round(position(margin) - position(-margin), 2)),
-        )
+    columns = systems_columns(comparison, measure)
+    header = [(_class_of(heading, index), heading) for index, heading in enumerate(columns)]
+    rows = []
+    for texts in zip(*columns.values(), strict=True):
+        cells = [(*named, str(text)) for named, text in zip(header, texts, strict=True)]
+        of_row = pairs.get(str(texts[0]))
+        if of_row is None:
+            rows.append(ComparedSystem(cells))
+        else:
+            drawn = Drawn(*map(position, (of_row.difference, of_row.low, of_row.high)))
+            rows.append(ComparedSystem(cells, of_row.verdict, drawn))
+    against = next(iter(pairs.values())).against
+    kind = interval_words(comparison.settings, comparison.num_comparisons).title
+    # Numbers beside 0 would be written over it.
+    ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
+    return ComparedSystems(
+        f"{measure}: differences from {against} with {kind}; the band is the margin, {margin:g}",
+        header,
+        rows,
+        [
+            (position(0), "0", "middle"),
+            *((position(end), f"{end:+.2g}", "end" if end > 0 else "start") for end in ends),
+        ],
+        (position(-margin), round(position(margin) - position(-margin), 2)),
+    )
 
 
 def _class_of(heading: str, index: int) -> str:
@@ -153,7 +128,7 @@ def compared_systems(comparison: Comparison) -> list[ComparedSystems]:
     """Return the systems on each measure; nothing where all pairs of several are compared."""
     if is_ranked(comparison):
         return []
-    return [ComparedSystems.of_measure(comparison, measure) for measure in comparison.measures]
+    return [_compared_on(comparison, measure) for measure in comparison.measures]
 
 
 def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResult]) -> Means:
@@ -167,7 +142,9 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     caption = (
         f"Means over {queries_sample_text(comparison)} with {level:.0%} t intervals, best bold"
     )
-    return Means.from_table(caption, Table(header, table.rows))
+    wide = Table(header, table.rows)
+    is_too_wide = len(comparison.measures) > MOST_COLUMNS
+    return Means(caption, wide.transposed("measure") if is_too_wide else wide)
 
 
 def means_of_results(results: Sequence[EvaluationResult]) -> Means:
@@ -176,41 +153,8 @@ def means_of_results(results: Sequence[EvaluationResult]) -> Means:
     A result with missing queries has two rows: the means over all judged queries, and the means
     over the queries that it retrieved.
     """
-    measures, custom_measures = shared_measures(results), shared_custom_measures(results)
-    rows = [row for result in results for row in labelled_means(result)]
-    # Only means over the same queries are comparable.
-    comparable = [row.means for row in rows if row.is_over_all_judged]
-    best = {
-        measure: score_text(
-            scale_of(measure, custom_measures).best(
-                means[measure] for means in comparable if means[measure] == means[measure]
-            )
-        )
-        for measure in measures
-    }
-    several = len(comparable) > 1
-    return Means.from_table(
-        "Means over queries" + (", best bold" if several else ""),
-        Table(
-            ("system", *(starred_label(measure, results) for measure in measures)),
-            [
-                (
-                    row.label,
-                    *(
-                        mean_cell(
-                            row.means[measure],
-                            is_best=several
-                            and row.is_over_all_judged
-                            and not math.isnan(row.means[measure])
-                            and score_text(row.means[measure]) == best[measure],
-                        )
-                        for measure in measures
-                    ),
-                )
-                for row in rows
-            ],
-        ),
-    )
+    caption = f"Means over queries{', best bold' if len(results) > 1 else ''}"
+    return Means(caption, means_table(results))
 
 
 def means_of_benchmark(benchmark: BenchmarkResult, measure: str) -> Means:

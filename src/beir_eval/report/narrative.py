@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import full_reason, gate_outcome
 from beir_eval.core.saved import stated_settings
 from beir_eval.display.document import Sentence
-from beir_eval.display.tables import Table, score_text
+from beir_eval.display.tables import score_text, table_of
 from beir_eval.errors import NotEvaluatedError, RunError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from beir_eval.comparison.records import ComparisonSettings, GateCheck
+    from beir_eval.comparison.records import ComparisonSettings, DocumentToJudge, GateCheck
     from beir_eval.comparison.result import Comparison
     from beir_eval.core.ranking import EvaluationSettings
+    from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
 
 _MOST_TO_JUDGE = 10
@@ -34,8 +34,7 @@ DIFFERENCE_NOTES = (
 # The gate
 
 
-@dataclass(frozen=True)
-class GateSummary:
+class GateSummary(NamedTuple):
     """The outcome of the gate as a heading, and a sentence for each check."""
 
     heading: Sentence
@@ -62,18 +61,17 @@ def to_judge_table(comparison: Comparison) -> Table | None:
         documents = comparison.documents_to_judge(_MOST_TO_JUDGE)
     except (NotEvaluatedError, RunError):  # a dict of the caller may have changed since
         return None
-    rows = [
-        (
-            document.query_id,
-            document.doc_id,
-            ", ".join(f"{system}: {rank}" for system, rank in document.ranks.items()),
-            score_text(document.total),
-        )
-        for document in documents
-    ]
-    if not rows:
+    if not documents:
         return None
-    return Table(("query", "document", "ranks", f"moves {comparison.measures[0]} by"), rows)
+    columns: dict[str, Callable[[DocumentToJudge], str]] = {
+        "query": lambda document: document.query_id,
+        "document": lambda document: document.doc_id,
+        "ranks": lambda document: ", ".join(
+            f"{system}: {rank}" for system, rank in document.ranks.items()
+        ),
+        f"moves {comparison.measures[0]} by": lambda document: score_text(document.total),
+    }
+    return table_of(documents, columns)
 
 
 # Provenance

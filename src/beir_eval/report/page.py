@@ -50,7 +50,7 @@ class Page:
         compared, ranked: the systems of a comparison: each beside the baseline, measure by measure,
             or the best first.
         differences: the table of differences.
-        difference_figures, folded_figures: the captions of its figures.
+        difference_figures: the captions of its figures.
         comparison_notes: how to read the differences.
         slices, curve: the sections of slices and of checkpoints.
         counted: what was counted.
@@ -76,7 +76,6 @@ class Page:
     ranked: Sequence[Table] = ()
     differences: Table | None = None
     difference_figures: Sequence[dict[str, str]] = ()
-    folded_figures: Sequence[dict[str, str]] = ()
     comparison_notes: Sequence[str] = ()
     slices: Section | None = None
     curve: Section | None = None

@@ -7,7 +7,6 @@ Texts of queries are cut without a notice; " …" marks the cut.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,69 +43,52 @@ def data_of_views(
         notices: a list; a sentence is appended for everything that is left out, except for the ends
             of long query texts.
     """
-    trimmed_views = [
-        _TrimmedView.from_view(view, texts, len(views), notices) for view, texts in views
-    ]
-    bytes_left = max_bytes - sum(size_of(trimmed.data) for trimmed in trimmed_views)
-    # Small views come first: the bytes that they do not need go to the larger ones.
-    for position, trimmed in enumerate(
-        sorted(trimmed_views, key=lambda trimmed: len(trimmed.indices))
-    ):
-        share = bytes_left // (len(trimmed_views) - position)
-        rankings, sentences = Rankings(trimmed.view, trimmed.indices, top).data_within(
-            share, trimmed.texts
+    held: list[tuple[DatasetView, Texts, list[int]]] = []
+    parts: list[dict[str, Any]] = []
+    for view, texts in views:
+        indices, queries = _select_queries(view, texts, len(views))
+        scores = _select_scores(view, indices, MOST_SCORE_BYTES // len(views))
+        held.append((view, texts, indices))
+        parts.append(
+            {
+                "name": view.name,
+                "systems": view.systems,
+                "repeats": view.repeats,
+                "measures": list(scores),
+                "lower_is_better": view.lower_is_better,
+                "pair": view.pair,
+                "total": len(view.query_ids),
+                "queries": queries,
+                "scores": scores,
+            }
         )
-        trimmed.data.update(rankings)
-        notices += [f"{trimmed.prefix}{sentence}" for sentence in sentences]
-        bytes_left -= size_of(rankings)
-    return [trimmed.data for trimmed in trimmed_views]
-
-
-@dataclass(frozen=True, eq=False)
-class _TrimmedView:
-    """A view, the indices of its queries that the report holds, and their data for the scripts."""
-
-    view: DatasetView
-    texts: Texts
-    indices: list[int]
-    data: dict[str, Any]
-
-    @property
-    def prefix(self) -> str:
-        """The beginning of a notice: the name of the data set, if it has one."""
-        return f"{self.view.name}: " if self.view.name else ""
-
-    @classmethod
-    def from_view(
-        cls, view: DatasetView, texts: Texts, num_views: int, notices: list[str]
-    ) -> _TrimmedView:
-        """Return the view with 1 / ``num_views`` of the bytes for queries and scores."""
-        indices, queries = _select_queries(view, texts, num_views)
-        scores = _select_scores(view, indices, MOST_SCORE_BYTES // num_views)
-        data = {
-            "name": view.name,
-            "systems": view.systems,
-            "repeats": view.repeats,
-            "measures": list(scores),
-            "lower_is_better": view.lower_is_better,
-            "pair": view.pair,
-            "total": len(view.query_ids),
-            "queries": queries,
-            "scores": scores,
-        }
-        trimmed = cls(view, texts, indices, data)
         if len(indices) < len(view.query_ids):
             notices.append(
-                f"{trimmed.prefix}the table and the charts hold {len(indices):,} of "
+                f"{_prefix(view)}the table and the charts hold {len(indices):,} of "
                 f"{len(view.query_ids):,} queries, those on which the systems differ most; means "
                 "and verdicts are over all"
             )
         if len(scores) < len(view.measures):
             notices.append(
-                f"{trimmed.prefix}scores by query are held for {len(scores)} of "
+                f"{_prefix(view)}scores by query are held for {len(scores)} of "
                 f"{len(view.measures)} measures: {', '.join(scores)}"
             )
-        return trimmed
+    bytes_left = max_bytes - sum(map(size_of, parts))
+    # Small views come first: the bytes that they do not need go to the larger ones.
+    order = sorted(range(len(held)), key=lambda index: len(held[index][2]))
+    for position, index in enumerate(order):
+        view, texts, indices = held[index]
+        share = bytes_left // (len(held) - position)
+        rankings, sentences = Rankings(view, indices, top).data_within(share, texts)
+        parts[index].update(rankings)
+        notices += [f"{_prefix(view)}{sentence}" for sentence in sentences]
+        bytes_left -= size_of(rankings)
+    return parts
+
+
+def _prefix(view: DatasetView) -> str:
+    """Return the beginning of a notice: the name of the data set, if it has one."""
+    return f"{view.name}: " if view.name else ""
 
 
 def _select_queries(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from beir_eval.report.dataset_views import excerpt
@@ -51,8 +50,13 @@ class Rankings:
         empty = self._data([], {}, _NO_TEXTS)
         if not any(self._top_lists):
             return empty, []
+
+        def size(query: _QueryRankings) -> int:
+            without_texts = _documents(query.new_ids, {}, _NO_TEXTS)
+            return size_of([query[2:], without_texts]) + _KEYS_BYTES
+
         queries, bytes_left = _fit_queries(
-            map(self._query_rankings, self._order), max_bytes - size_of(empty), _rankings_size
+            map(self._query_rankings, self._order), max_bytes - size_of(empty), size
         )
         document_texts = texts.documents({doc_id for query in queries for doc_id in query.new_ids})
         with_texts, length = _fit_texts(queries, document_texts, bytes_left)
@@ -77,39 +81,22 @@ class Rankings:
         new_ids = [doc_id for doc_id in shown_ids if doc_id not in self._number_of]
         for doc_id in new_ids:
             self._number_of[doc_id] = len(self._number_of)
-        number_of = self._number_of
-        return _QueryRankings(
-            position,
-            new_ids,
-            [
-                None
-                if top_list is None
-                else [number_of[doc_id] for doc_id in top_list.doc_ids[: self._top]]
-                for top_list in lists
-            ],
-            [
-                {
-                    number_of[doc_id]: rank
-                    for rank, doc_id in enumerate(
-                        top_list.doc_ids[self._top :], start=self._top + 1
-                    )
-                    if doc_id in shown_ids
-                }
-                if top_list is not None
-                else {}
-                for top_list in lists
-            ],
-            {
-                number_of[doc_id]: int(grade) if float(grade).is_integer() else grade
-                for top_list in lists
-                if top_list is not None
-                for doc_id, grade in zip(
-                    top_list.doc_ids[: self._top], top_list.grades[: self._top], strict=True
-                )
-                if grade is not None
-            },
-            [None if top_list is None else len(top_list.doc_ids) for top_list in lists],
-        )
+        rankings = _QueryRankings(position, new_ids, [], [], {}, [])
+        for top_list in lists:
+            doc_ids = () if top_list is None else top_list.doc_ids
+            numbers = [self._number_of[doc_id] for doc_id in doc_ids[: self._top]]
+            deeper = enumerate(doc_ids[self._top :], start=self._top + 1)
+            rankings.deeper_ranks.append(
+                {self._number_of[doc_id]: rank for rank, doc_id in deeper if doc_id in shown_ids}
+            )
+            rankings.ranked.append(None if top_list is None else numbers)
+            rankings.depths.append(None if top_list is None else len(doc_ids))
+            for number, grade in zip(
+                numbers, () if top_list is None else top_list.grades, strict=False
+            ):
+                if grade is not None:
+                    rankings.grades[number] = int(grade) if float(grade).is_integer() else grade
+        return rankings
 
     def _notices(
         self,
@@ -219,18 +206,12 @@ def _fit_texts(
     It is the greatest length with which the texts of all queries fit, else the smallest one.
     """
     for length in _LENGTHS:
-        size = partial(_texts_size, document_texts=document_texts, length=length)
+
+        def size(query: _QueryRankings, length: _Length = length) -> int:
+            documents = _documents(query.new_ids, document_texts, length)
+            return size_of([document[1:] for document in documents])
+
         with_texts, _ = _fit_queries(queries, max_bytes, size)
         if len(with_texts) == len(queries):
             break
     return with_texts, length
-
-
-def _rankings_size(query: _QueryRankings) -> int:
-    return size_of([query[2:], _documents(query.new_ids, {}, _NO_TEXTS)]) + _KEYS_BYTES
-
-
-def _texts_size(
-    query: _QueryRankings, document_texts: Mapping[str, tuple[str, str]], length: _Length
-) -> int:
-    return size_of([document[1:] for document in _documents(query.new_ids, document_texts, length)])

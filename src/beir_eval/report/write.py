@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
-from beir_eval.comparison.judged import judged_table
-from beir_eval.comparison.likeness import likeness_table
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
-from beir_eval.comparison.tables import differences_table
+from beir_eval.comparison.tables import judged_table, likeness_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.display import charts
@@ -57,10 +55,9 @@ if TYPE_CHECKING:
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
 #: other parts (tables, figures, scripts) take more is larger.
 MOST_BYTES = 5_900_000
-#: The most differences shown, rows of a figure, and figures of differences that are not folded.
+#: The most differences shown, and rows of a figure.
 MOST_DIFFERENCES = 2_000
 _MOST_ROWS = 60
-_MOST_FIGURES = 6
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
 _NOTICE_BYTES = 2_000
 
@@ -253,7 +250,6 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
         for index, measure in enumerate(() if compared else limited.measures)
     }
-    forests = captioned(figures)
     return Page(
         warnings=warnings,
         answers=document.sentences,
@@ -262,9 +258,8 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
-        differences=differences_table(limited),
-        difference_figures=forests[:_MOST_FIGURES],
-        folded_figures=forests[_MOST_FIGURES:],
+        differences=limited.differences_table(),
+        difference_figures=captioned(figures),
         comparison_notes=[
             *(
                 note
@@ -290,33 +285,20 @@ def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison
     The differences on the first measures are kept; if those of one measure are too many, the
     greatest. A sentence on what is left out is appended to ``notices``.
     """
-    pairs = max(1, comparison.num_comparisons)
+    pairs, differences = max(1, comparison.num_comparisons), comparison.differences
     measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
-    differences = [
-        difference for difference in comparison.differences if difference.measure in measures
-    ]
-    differences.sort(key=lambda difference: -abs(difference.difference))
-    keys = {
-        (difference.measure, difference.system, difference.against)
-        for difference in differences[:MOST_DIFFERENCES]
-    }
-    if len(keys) == len(comparison.differences):
+    listed = [index for index, pair in enumerate(differences) if pair.measure in measures]
+    greatest = sorted(listed, key=lambda index: -abs(differences[index].difference))
+    kept = sorted(greatest[:MOST_DIFFERENCES])
+    if len(kept) == len(differences):
         return comparison
     which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
     notices.append(
-        f"{len(keys):,} of {len(comparison.differences):,} differences are shown, {which}; "
-        "to_csv() and -o c.csv give all of them"
+        f"{len(kept):,} of {len(differences):,} differences are shown, {which}; to_csv() and "
+        "-o c.csv give all of them"
     )
-    return comparison.model_copy(
-        update={
-            "measures": measures,
-            "differences": tuple(
-                difference
-                for difference in comparison.differences
-                if (difference.measure, difference.system, difference.against) in keys
-            ),
-        }
-    )
+    update = {"measures": measures, "differences": tuple(differences[index] for index in kept)}
+    return comparison.model_copy(update=update)
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:

@@ -207,7 +207,7 @@ class Chunks:
     def __repr__(self) -> str:
         """Return the size, not the content."""
         count = number_of(sum(map(len, self.by_query.values())), "chunk")
-        return f"Chunks({number_of(len(self), 'query', 'queries')}, {count})"
+        return f"Chunks({number_of(len(self), 'query')}, {count})"
 
 
 def _check_chunk(chunk: Chunk, label: str) -> None:

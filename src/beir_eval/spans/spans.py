@@ -253,7 +253,7 @@ class Spans:
     def __repr__(self) -> str:
         """Return the size, not the content."""
         spans = number_of(sum(map(len, self._by_query.values())), "span")
-        return f"Spans({number_of(len(self), 'query', 'queries')}, {spans})"
+        return f"Spans({number_of(len(self), 'query')}, {spans})"
 
 
 def _has_place(part: Part) -> bool:

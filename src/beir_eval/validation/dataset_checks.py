@@ -14,6 +14,7 @@ from beir_eval.inspection.document_ids import check_spellings
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.spellings import IdMatcher
 from beir_eval.inspection.unmatched_ids import difference_of_lists
+from beir_eval.validation.qrels_checks import of_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,11 +81,14 @@ def check_corpus(
             query_id = query_of.get(plain) or query_of.get(_plain(f"{document.title} {plain}"))
         if query_id is not None:
             equal_texts.append(f"document {shown(doc_id)} and query {shown(query_id)}")
+    same = (
+        f"{'document has' if len(equal_texts) == 1 else 'documents have'} the same text as a query"
+    )
     absent_pairs = (pair for pair in pairs if pair[0] not in present)
     return count, [
         *_check_judged(list(dict.fromkeys(qrels.doc_ids)), present, first_ids),
         *check_spellings("document", "the corpus", absent_pairs),
-        *_check_texts(equal_texts, count),
+        *of_ids("query-text-in-corpus", equal_texts, same, count, examples=equal_texts),
         *_check_repeated(corpus, np.frombuffer(hashes, dtype=np.int64)),
     ]
 
@@ -102,30 +106,17 @@ def _check_repeated(corpus: Iterable[Document], hashes: Ints) -> Iterator[Findin
         return
     counts = Counter(document.doc_id for document in corpus if hash(document.doc_id) in suspected)
     repeated = [doc_id for doc_id, number in counts.items() if number > 1]
-    if repeated:
-        number = len(repeated)
-        yield Finding.from_code(
-            "repeated-corpus-documents",
-            f"{number:,} document{'s are' if number > 1 else ' is'} listed twice or more often",
-            count=number,
-            total=len(hashes),
-            examples=map(shown, repeated),
-        )
+    are = "document is" if len(repeated) == 1 else "documents are"
+    fact = f"{are} listed twice or more often"
+    yield from of_ids("repeated-corpus-documents", repeated, fact, len(hashes))
 
 
 def _check_judged(judged: list[str], present: set[str], first_ids: list[str]) -> Iterator[Finding]:
     """Yield a finding if judged documents are not in the corpus."""
     absent = [doc_id for doc_id in judged if doc_id not in present]
-    if not absent:
-        return
-    if present:
-        yield Finding.from_code(
-            "judged-documents-not-in-corpus",
-            f"{len(absent):,} of {len(judged):,} judged documents are not in the corpus",
-            count=len(absent),
-            total=len(judged),
-            examples=map(shown, absent),
-        )
+    if present or not absent:
+        fact = f"of {len(judged):,} judged documents are not in the corpus"
+        yield from of_ids("judged-documents-not-in-corpus", absent, fact, len(judged))
         return
     reason = _reason(judged, first_ids, "the corpus")
     yield Finding.from_code(
@@ -148,18 +139,6 @@ def _reason(wanted: list[str], listed: list[str], owner: str) -> str:
     return "" if difference.cause == "row numbers" else difference.reason
 
 
-def _check_texts(equal_texts: list[str], count: int) -> Iterator[Finding]:
-    if equal_texts:
-        number = len(equal_texts)
-        yield Finding.from_code(
-            "query-text-in-corpus",
-            f"{number:,} document{'s have' if number > 1 else ' has'} the same text as a query",
-            count=number,
-            total=count,
-            examples=equal_texts,
-        )
-
-
 def _plain(text: str) -> str:
     """Return a text in lower case, with single blanks."""
     return " ".join(text.casefold().split())
@@ -176,22 +155,14 @@ def check_queries(
         judged_elsewhere: the queries that other splits judge; None if the splits are not known.
     """
     texts = given.texts
-    differing = {
-        query: different for query, different in given.repeated.items() if len(set(different)) > 1
-    }
-    if differing:
-        number = len(differing)
-        yield Finding.from_code(
-            "repeated-queries",
-            f"{number:,} {'queries are' if number > 1 else 'query is'} listed twice, with "
-            "different texts",
-            count=number,
-            total=len(texts),
-            examples=[
-                f"{shown(query)}: {' and '.join(map(shown, query_texts[:2]))}"
-                for query, query_texts in differing.items()
-            ],
-        )
+    differing = [
+        f"{shown(query)}: {' and '.join(map(shown, different[:2]))}"
+        for query, different in given.repeated.items()
+        if len(set(different)) > 1
+    ]
+    are = "query is" if len(differing) == 1 else "queries are"
+    fact = f"{are} listed twice, with different texts"
+    yield from of_ids("repeated-queries", differing, fact, len(texts), examples=differing)
     yield from _check_query_texts(texts, qrels)
     absent = [query_id for query_id in qrels.query_ids if query_id not in texts]
     if absent and len(absent) == len(qrels):
@@ -208,27 +179,16 @@ def check_queries(
             ],
         )
     elif absent:
-        yield Finding.from_code(
-            "judged-queries-without-text",
-            f"{len(absent):,} of {len(qrels):,} judged queries have no text",
-            count=len(absent),
-            total=len(qrels),
-            examples=map(shown, absent),
-        )
+        fact = f"of {len(qrels):,} judged queries have no text"
+        yield from of_ids("judged-queries-without-text", absent, fact, len(qrels))
         judged = set(qrels.query_ids)
         pairs = IdMatcher(absent).pairs([text for text in texts if text not in judged])
         yield from check_spellings("query", "the file", pairs)
     if judged_elsewhere is not None and len(absent) < len(qrels):
         judged = {*qrels.query_ids, *judged_elsewhere}
         without = [query_id for query_id in texts if query_id not in judged]
-        if without:
-            yield Finding.from_code(
-                "queries-without-judgements",
-                f"{len(without):,} of {len(texts):,} queries are judged in no split",
-                count=len(without),
-                total=len(texts),
-                examples=map(shown, without),
-            )
+        fact = f"of {len(texts):,} queries are judged in no split"
+        yield from of_ids("queries-without-judgements", without, fact, len(texts))
 
 
 def _check_query_texts(texts: Mapping[str, str], qrels: Qrels) -> Iterator[Finding]:
@@ -243,26 +203,16 @@ def _check_query_texts(texts: Mapping[str, str], qrels: Qrels) -> Iterator[Findi
         if not any(map(str.isalnum, text))
         for row in rows
     ]
-    if wordless:
-        have = "query has" if len(wordless) == 1 else "queries have"
-        yield Finding.from_code(
-            "queries-without-words",
-            f"{len(wordless):,} judged {have} a text without a letter or digit",
-            count=len(wordless),
-            total=len(qrels),
-            examples=(f"{shown(query_id)}: {shown(texts[query_id])}" for query_id in wordless),
-        )
+    have = "judged query has" if len(wordless) == 1 else "judged queries have"
+    fact = f"{have} a text without a letter or digit"
+    examples = (f"{shown(query_id)}: {shown(texts[query_id])}" for query_id in wordless)
+    yield from of_ids("queries-without-words", wordless, fact, len(qrels), examples=examples)
     differing = [
         rows
         for rows in rows_of.values()
         if any(qrels.grades_of_row(row) != qrels.grades_of_row(rows[0]) for row in rows[1:])
     ]
-    if differing:
-        count = sum(map(len, differing))
-        yield Finding.from_code(
-            "equal-texts-judged-differently",
-            f"{count:,} judged queries have the text of another one and other judgements",
-            count=count,
-            total=len(qrels),
-            examples=(first_few(qrels.query_ids[row] for row in rows) for rows in differing[:1]),
-        )
+    fact = "judged queries have the text of another one and other judgements"
+    query_ids = [qrels.query_ids[row] for rows in differing for row in rows]
+    first = (first_few(qrels.query_ids[row] for row in rows) for rows in differing[:1])
+    yield from of_ids("equal-texts-judged-differently", query_ids, fact, len(qrels), examples=first)

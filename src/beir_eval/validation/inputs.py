@@ -33,11 +33,7 @@ from beir_eval.core.qrels import Qrels
 from beir_eval.core.run import Run
 from beir_eval.datasets.catalogue import split_or_default
 from beir_eval.datasets.corpus import Corpus, Document, JsonlCorpus, read_queries
-from beir_eval.datasets.dataset import (
-    Dataset,
-    corpus_from_files,
-    queries_from_files,
-)
+from beir_eval.datasets.dataset import Dataset, corpus_from_files, queries_from_files
 from beir_eval.errors import (
     BeirEvalError,
     DisagreeingJudgementsError,

@@ -60,6 +60,29 @@ def check_qrels(judged: QrelsInput, measures: Iterable[Measure]) -> Iterator[Fin
     )
 
 
+def of_ids(
+    code: str,
+    ids: Sequence[str],
+    fact: str,
+    total: int,
+    *,
+    examples: Iterable[str] | None = None,
+) -> Iterator[Finding]:
+    """Yield a finding on some ids; none if there are none.
+
+    Args:
+        code: as for ``Finding.from_code``.
+        ids: what it concerns.
+        fact: what follows their number.
+        total: of how many they are.
+        examples: None: the ids.
+    """
+    if ids:
+        listed = map(shown, ids) if examples is None else examples
+        counted = f"{len(ids):,} {fact}"
+        yield Finding.from_code(code, counted, count=len(ids), total=total, examples=listed)
+
+
 def check_header(rankings: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Finding]:
     """Yield "header-read-as-data" if a query and one of its documents are names of columns.
 
@@ -100,53 +123,39 @@ def check_encodings(
         for text in group
         if not text.isascii() and (_REPLACEMENT in text or plain_id(text) != text)
     ]
-    if unusual:
-        yield Finding.from_code(
-            "mixed-encodings",
-            f"{number_of(len(unusual), 'id')} with a byte order mark, or decoded wrongly",
-            count=len(unusual),
-            total=num_ids,
-            examples=[
-                f"{shown(text)}, meant as {shown(plain_id(text))}"
-                if _REPLACEMENT not in text
-                else shown(text)
-                for text in dict.fromkeys(unusual)
-            ],
-        )
+    meant = (
+        shown(text) if _REPLACEMENT in text else f"{shown(text)}, meant as {shown(plain_id(text))}"
+        for text in dict.fromkeys(unusual)
+    )
+    noun = "id" if len(unusual) == 1 else "ids"
+    fact = f"{noun} with a byte order mark, or decoded wrongly"
+    yield from of_ids("mixed-encodings", unusual, fact, num_ids, examples=meant)
 
 
 def _check_repetitions(judged: QrelsInput) -> Iterator[Finding]:
-    if judged.disagreements and judged.iterations:
-        count = len(judged.disagreements)
-        yield Finding.from_code(
-            "judgements-by-subtopic",
-            f"{count:,} document{'s are' if count > 1 else ' is'} judged more than once for a "
-            f"query, and the second column ({first_few(judged.iterations)}) tells the judgements "
-            "apart: they are by subtopic, or by round",
-            count=count,
-            total=len(judged.qrels.doc_ids),
+    disagreements, total = judged.disagreements, len(judged.qrels.doc_ids)
+    doc_ids = [doc_id for _, doc_id in disagreements]
+    are = "document is" if len(doc_ids) == 1 else "documents are"
+    if disagreements and judged.iterations:
+        fact = (
+            f"{are} judged more than once for a query, and the second column "
+            f"({first_few(judged.iterations)}) tells the judgements apart: they are by subtopic, "
+            "or by round"
         )
+        yield from of_ids("judgements-by-subtopic", doc_ids, fact, total, examples=())
         return
-    if judged.disagreements:
-        count = len(judged.disagreements)
-        yield Finding.from_code(
-            "judgements-disagree",
-            f"{count:,} document{'s are' if count > 1 else ' is'} judged twice for a query, with "
-            "different grades",
-            count=count,
-            total=len(judged.qrels.doc_ids),
-            examples=[
-                f"{shown(doc_id)} for query {shown(query_id)}: "
-                + " and ".join(map("{:g}".format, grades))
-                for (query_id, doc_id), grades in judged.disagreements.items()
-            ],
-        )
+    fact = f"{are} judged twice for a query, with different grades"
+    grades = (
+        f"{shown(doc_id)} for query {shown(query_id)}: {' and '.join(map('{:g}'.format, stated))}"
+        for (query_id, doc_id), stated in disagreements.items()
+    )
+    yield from of_ids("judgements-disagree", doc_ids, fact, total, examples=grades)
     if judged.num_repeated:
         yield Finding.from_code(
             "judgements-repeated",
             f"{number_of(judged.num_repeated, 'judgement')} listed again with the same grade",
             count=judged.num_repeated,
-            total=len(judged.qrels.doc_ids) + judged.num_repeated,
+            total=total + judged.num_repeated,
         )
 
 
@@ -181,14 +190,9 @@ def _check_grades(qrels: Qrels) -> Iterator[Finding]:
         )
     num_relevant = np.bincount(qrels.row[grades > 0], minlength=len(qrels))
     without = [qrels.query_ids[row] for row in np.flatnonzero(num_relevant == 0).tolist()]
-    if 0 < len(without) < len(qrels):
-        yield Finding.from_code(
-            "queries-without-relevant",
-            f"{len(without):,} of {len(qrels):,} judged queries have no relevant document",
-            count=len(without),
-            total=len(qrels),
-            examples=map(shown, without),
-        )
+    if len(without) < len(qrels):
+        fact = f"of {len(qrels):,} judged queries have no relevant document"
+        yield from of_ids("queries-without-relevant", without, fact, len(qrels))
     if qrels.queries_without_judgements:
         num_queries = len(qrels) + qrels.queries_without_judgements
         yield Finding.from_code(

@@ -34,7 +34,7 @@ class InputSummary(BaseModel):
 
     def words(self) -> str:
         """Return the size in words: of a run, the mean number of documents a query, rounded."""
-        queries = number_of(self.queries or 0, "query", "queries")
+        queries = number_of(self.queries or 0, "query")
         documents = self.documents or 0
         if self.role == "run":
             mean = number_of(round(documents / (self.queries or 1)), "document")

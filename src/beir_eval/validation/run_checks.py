@@ -19,7 +19,7 @@ from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped
 from beir_eval.inspection.symptoms import Symptoms
 from beir_eval.inspection.unmatched_ids import UNMATCHED, reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES
-from beir_eval.validation.qrels_checks import check_encodings, check_header
+from beir_eval.validation.qrels_checks import check_encodings, check_header, of_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,25 +83,13 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
     if counted is None:
         return
     absent = [*counted.queries_missing, *counted.queries_empty]
-    if absent:
-        yield Finding.from_code(
-            "judged-queries-missing",
-            f"{len(absent):,} of {len(qrels):,} judged queries have no document in the run",
-            count=len(absent),
-            total=len(qrels),
-            examples=map(shown, absent),
-        )
+    fact = f"of {len(qrels):,} judged queries have no document in the run"
+    yield from of_ids("judged-queries-missing", absent, fact, len(qrels))
     not_judged = [
         query_id for query_id, row in zip(run.query_ids, rows.tolist(), strict=True) if row < 0
     ]
-    if not_judged:
-        yield Finding.from_code(
-            "queries-not-judged",
-            f"{len(not_judged):,} of {len(run):,} queries of the run are not judged",
-            count=len(not_judged),
-            total=len(run),
-            examples=map(shown, not_judged),
-        )
+    fact = f"of {len(run):,} queries of the run are not judged"
+    yield from of_ids("queries-not-judged", not_judged, fact, len(run))
     pairs = IdMatcher(counted.queries_missing).pairs(not_judged)
     yield from check_spellings("query", "the run", pairs)
     yield from _check_documents(system, qrels, counted, sample)

@@ -8,11 +8,6 @@ Public: ``checkpoint_curve``, ``CheckpointCurve``, ``Checkpoint``, ``CurvePoint`
 """
 
 from beir_eval.comparison.checkpoints.checkpoint_curve import checkpoint_curve
-from beir_eval.comparison.checkpoints.result import (
-    Checkpoint,
-    CheckpointCurve,
-    CurvePoint,
-    Outcome,
-)
+from beir_eval.comparison.checkpoints.result import Checkpoint, CheckpointCurve, CurvePoint, Outcome
 
 __all__ = ["Checkpoint", "CheckpointCurve", "CurvePoint", "Outcome", "checkpoint_curve"]

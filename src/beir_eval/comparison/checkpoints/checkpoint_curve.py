@@ -142,7 +142,12 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     changes: list[Difference] = []
     outcomes: list[Outcome] = []
     for measure_scores in joined.by_measure:
-        scores = _sort_systems(measure_scores, order).where_defined()
+        of_systems = measure_scores.scores[order]
+        scores = measure_scores._replace(
+            systems=tuple(checkpoint.name for checkpoint in checkpoints),
+            repeats=list(of_systems[:, None]),  # averaged
+            scores=of_systems,
+        ).where_defined()
         means = means_of(scores, settings)
         points += [
             CurvePoint(
@@ -171,18 +176,6 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         computed_elsewhere=joined.computed_elsewhere,
         coverage=coverage,
     )
-
-
-def _sort_systems(scores: MeasureScores, order: Sequence[int]) -> MeasureScores:
-    """Return the scores with the systems in another order, and their repeats averaged.
-
-    Args:
-        scores: the scores of S systems on one measure.
-        order: indices of the systems. [S]
-    """
-    means = scores.scores[order]
-    systems = tuple(scores.systems[index] for index in order)
-    return scores._replace(systems=systems, repeats=list(means[:, None]), scores=means)
 
 
 def _outcome(

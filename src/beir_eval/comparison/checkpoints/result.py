@@ -9,15 +9,15 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import Index, check_names
-from beir_eval.comparison.overview import one_digit
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.step_names import Step
-from beir_eval.comparison.tables import difference_cells
+from beir_eval.comparison.tables import pairs_table
 from beir_eval.comparison.verdict_sentences import (
     has_spread,
     left_out_notes,
     mean_interval_text,
     measure_text,
+    one_digit,
     source_notes,
     within,
 )
@@ -202,11 +202,10 @@ class CheckpointCurve(Shown, Saved):
             cells = [str(checkpoint.step), checkpoint.name]
             for measure in self.measures:
                 key = (measure, checkpoint.name)
-                point = points[key]
+                low, high = points[key].low, points[key].high
+                interval = mean_interval_text(low, high, " … ", self._bounds(measure))
                 marks = ("★" if key in best else "") + settled.get(key, "")
-                interval = mean_interval_text(point.low, point.high, " … ", self._bounds(measure))
-                text = f"{score_text(point.mean)} ({interval})"
-                cells.append(f"{text} {marks}".rstrip())
+                cells.append(f"{score_text(points[key].mean)} ({interval}) {marks}".rstrip())
             rows.append(cells)
         return Table(("step", "checkpoint", *self.measures), rows)
 
@@ -238,11 +237,9 @@ class CheckpointCurve(Shown, Saved):
     def _changes_table(self) -> Table:
         """Return a table of the differences between each checkpoint and the one before it."""
         step_of = {checkpoint.name: checkpoint.step for checkpoint in self.checkpoints}
-        rows = []
-        for change in self.changes:
-            cells = difference_cells(change, self.settings.margin)
-            steps = f"{step_of[change.against]} to {step_of[change.system]}"
-            rows.append((steps, *(cells[column] for column in _CHANGES)))
+        steps = [f"{step_of[pair.against]} to {step_of[pair.system]}" for pair in self.changes]
+        table = pairs_table(self.changes, self.settings, len(self.checkpoints) - 1, _CHANGES)
+        rows = [(of_pair, *row) for of_pair, row in zip(steps, table.rows, strict=True)]
         return Table(("steps", *_CHANGES), rows)
 
     def to_csv(self) -> str:

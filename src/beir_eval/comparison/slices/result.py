@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import check_names
-from beir_eval.comparison.overview import evidence_cells
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
     Interaction,
@@ -17,9 +16,9 @@ from beir_eval.comparison.slices.interactions import (
     interaction_sentences,
     small_slices_notes,
 )
-from beir_eval.comparison.tables import difference_cells, difference_headings, mean_cell
+from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_notes,
+    interval_words,
     left_out_notes,
     p_text,
     some_of,
@@ -27,13 +26,13 @@ from beir_eval.comparison.verdict_sentences import (
 )
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
-from beir_eval.display.tables import Cell, Table, score_text
+from beir_eval.display.tables import Cell, Table, score_text, table_of
 from beir_eval.errors import NotEvaluatedError, first_few, number_of, shown
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 #: The label of all queries.
 ALL = "all"
@@ -152,7 +151,16 @@ class SlicedComparison(Shown, Saved):
         too small for a measure have no row.
         """
         rows = [
-            self._row(slice_, measure)
+            (
+                self.slice_name(slice_),
+                str(slice_.num_queries),
+                measure,
+                *(
+                    self._mean_cell(slice_, mean)
+                    for mean in slice_.means
+                    if mean.measure == measure
+                ),
+            )
             for slice_ in (*self.slices, self.whole)
             for measure in self.measures
             if measure not in slice_.too_small
@@ -174,26 +182,18 @@ class SlicedComparison(Shown, Saved):
         what = measure if len(self.measures) > 1 or len(self.columns) > 1 else self.columns[0]
         return Table((what, "queries", pair.against, pair.system, *_OF_PAIR), rows)
 
-    def _row(self, slice_: Slice, measure: str) -> list[str | Cell]:
-        means = {
-            system_mean.system: system_mean.mean
-            for system_mean in slice_.means
-            if system_mean.measure == measure
-        }
-        cells = [self._mean_cell(slice_, measure, system, means[system]) for system in self.systems]
-        return [self.slice_name(slice_), str(slice_.num_queries), measure, *cells]
-
-    def _mean_cell(self, slice_: Slice, measure: str, system: str, mean: float) -> str | Cell:
+    def _mean_cell(self, slice_: Slice, of_system: SystemMean) -> str | Cell:
         """Return a mean with its mark, or with the systems that this system is better than."""
-        of_system = [
-            difference if difference.system == system else difference.reversed()
-            for difference in slice_.differences
-            if difference.measure == measure and system in (difference.system, difference.against)
+        system, mean = of_system.system, score_text(of_system.mean)
+        pairs = [
+            pair if pair.system == system else pair.reversed()
+            for pair in slice_.differences
+            if pair.measure == of_system.measure and system in (pair.system, pair.against)
         ]
         if self.baseline is not None:
-            return mean_cell(mean, "" if system == self.baseline else of_system[0].verdict)
-        beaten = [difference.against for difference in of_system if difference.verdict == "better"]
-        return f"{score_text(mean)} > {', '.join(beaten)}" if beaten else score_text(mean)
+            return marked(Cell(mean), "" if system == self.baseline else pairs[0].verdict)
+        beaten = [pair.against for pair in pairs if pair.verdict == "better"]
+        return f"{mean} > {', '.join(beaten)}" if beaten else mean
 
     def differences_of(self, measure: str) -> list[tuple[str, Difference]]:
         """Return the name of each slice and the differences in it on a measure."""
@@ -214,9 +214,10 @@ class SlicedComparison(Shown, Saved):
         tests = [self.interactions_table()] if len(self.interactions) > 1 else []
         tables: list[Table] = []
         if any(slice_.differences for slice_ in self.slices):
-            is_pair = len(self.systems) == 2  # noqa: PLR2004
-            of_pair = [table for table in map(self._table_of_pair, self.measures) if table.rows]
-            tables = of_pair if is_pair else [self.to_table()]
+            tables = [self.to_table()]
+            if len(self.systems) == 2:  # noqa: PLR2004 - a pair
+                of_measures = map(self._table_of_pair, self.measures)
+                tables = [table for table in of_measures if table.rows]
         notes = list(self._limits())
         if any(test.p is not None for test in self.interactions):
             notes.append(ONLY_TEST)
@@ -242,38 +243,31 @@ class SlicedComparison(Shown, Saved):
 
     def interactions_table(self) -> Table:
         """Return a table of the tests of whether gains differ between slices."""
-        rows = [
-            (
-                test.column,
-                test.measure,
-                test.system,
-                test.against,
-                str(test.num_slices),
-                str(test.num_queries),
-                "n/a" if test.p is None else p_text(test.p),
-                "n/a" if test.p_corrected is None else p_text(test.p_corrected),
-                test.verdict,
-            )
-            for test in self.interactions
-        ]
-        pair = ("slices of", "measure", "system", "against")
-        return Table((*pair, "slices", "queries", "p", "corrected p", "gain between slices"), rows)
+        columns: dict[str, Callable[[Interaction], str]] = {
+            "slices of": lambda test: test.column,
+            "measure": lambda test: test.measure,
+            "system": lambda test: test.system,
+            "against": lambda test: test.against,
+            "slices": lambda test: str(test.num_slices),
+            "queries": lambda test: str(test.num_queries),
+            "p": lambda test: "n/a" if test.p is None else p_text(test.p),
+            "corrected p": lambda test: (
+                "n/a" if test.p_corrected is None else p_text(test.p_corrected)
+            ),
+            "gain between slices": lambda test: test.verdict,
+        }
+        return table_of(self.interactions, columns)
 
     def differences_table(self) -> Table:
         """Return a table of every difference in every slice, with its evidence and verdict."""
-        margin = self.settings.margin
+        pairs = [(slice_, pair) for slice_ in self.slices for pair in slice_.differences]
+        number = len(pairs) // len(self.measures)
+        table = pairs_table([pair for _, pair in pairs], self.settings, number)
         rows = [
-            (
-                self.slice_name(slice_),
-                str(difference.num_queries),
-                *difference_cells(difference, margin).values(),
-            )
-            for slice_ in self.slices
-            for difference in slice_.differences
+            (self.slice_name(slice_), str(pair.num_queries), *row)
+            for (slice_, pair), row in zip(pairs, table.rows, strict=True)
         ]
-        num_comparisons = len(rows) // len(self.measures)
-        headings = difference_headings(self.settings, num_comparisons)
-        return Table(("slice", "queries", *headings), rows)
+        return Table(("slice", "queries", *table.header), rows)
 
     def to_csv(self) -> str:
         """Return every difference of every slice with its evidence as CSV, one per line.
@@ -285,35 +279,24 @@ class SlicedComparison(Shown, Saved):
         it is mostly empty.
         """
         has_differences = any(slice_.differences for slice_ in self.slices)
-        fields = [
-            name
-            for name in (Difference.model_fields if has_differences else ())
-            if name != "measure"
-        ]
+        fields = [name for name in Difference.model_fields if has_differences and name != "measure"]
         header = ("column", "slice", "slice_queries", "measure", *fields, "interaction_p_corrected")
         rows: list[Sequence[object]] = [header]
+        systems_of_rows: list[Sequence[str]] = []
         p_between = {
             (test.measure, test.column, _pair_of(test)): test.p_corrected
             for test in self.interactions
         }
         for slice_ in self.slices:
             slice_columns = (slice_.column, slice_.label, slice_.num_queries)
-            rows += [
-                (
-                    *slice_columns,
-                    difference.measure,
-                    *(getattr(difference, field) for field in fields),
-                    p_between[difference.measure, slice_.column, _pair_of(difference)],
-                )
-                for difference in slice_.differences
-            ]
-            rows += [
-                (*slice_columns, measure, *[""] * (len(fields) + 1)) for measure in slice_.too_small
-            ]
-        systems_of_rows: list[Sequence[str]] = []
-        for slice_ in self.slices:
-            systems_of_rows += [(pair.system, pair.against) for pair in slice_.differences]
-            systems_of_rows += [()] * len(slice_.too_small)
+            for pair in slice_.differences:
+                evidence = (getattr(pair, field) for field in fields)
+                p = p_between[pair.measure, slice_.column, _pair_of(pair)]
+                rows.append((*slice_columns, pair.measure, *evidence, p))
+                systems_of_rows.append((pair.system, pair.against))
+            for measure in slice_.too_small:
+                rows.append((*slice_columns, measure, *[""] * (len(fields) + 1)))
+                systems_of_rows.append(())
         return with_warning_column(rows, self.coverage, systems_of_rows)
 
     def _limits(self) -> Iterator[str]:
@@ -327,7 +310,7 @@ class SlicedComparison(Shown, Saved):
             if slice_.too_small:
                 whole = len(slice_.too_small) == len(self.measures)
                 of_measures = "" if whole else f" on {', '.join(slice_.too_small)}"
-                counted = number_of(slice_.num_queries, "query", "queries")
+                counted = number_of(slice_.num_queries, "query")
                 named = f"{self.slice_name(slice_)} ({counted})"
                 small.setdefault(of_measures, []).append(named)
         for of_measures, names in small.items():
@@ -345,7 +328,7 @@ class SlicedComparison(Shown, Saved):
             f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
             f"better and worse at {self.settings.alpha:g}"
         )
-        yield from interval_notes(self.settings, num_differences // len(self.measures))
+        yield interval_words(self.settings, num_differences // len(self.measures)).note
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores
-from beir_eval.comparison.differences import (
-    Pair,
-    Pairs,
-    Tests,
-    differences_together,
-    tests_of,
-)
+from beir_eval.comparison.differences import Pair, Pairs, Tests, differences_together, tests_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.stages.account import (
     accounts_of,
@@ -27,13 +21,7 @@ from beir_eval.comparison.stages.account import (
 )
 from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
-from beir_eval.errors import (
-    InputError,
-    MeasureError,
-    QueryMismatchError,
-    about_system,
-    first_few,
-)
+from beir_eval.errors import InputError, MeasureError, QueryMismatchError, about_system, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import (
     JudgedFolder,

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from pydantic import BaseModel, Field
 
 from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.headlines import headline_of, join_names
+from beir_eval.comparison.headlines import common_verdict, headline_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
-from beir_eval.comparison.tables import difference_cells, difference_headings
-from beir_eval.comparison.verdict_sentences import (
-    interval_cell_text,
-    p_text,
-    rounded_up_text,
-    signed_text,
-)
+from beir_eval.comparison.tables import evidence_cells, pairs_table
+from beir_eval.comparison.verdict_sentences import join_names, p_text, rounded_up_text
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import (
@@ -26,6 +21,7 @@ from beir_eval.display.tables import (
     first_that_fits,
     record_rows,
     score_text,
+    table_of,
 )
 from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.notes import exclusion_sentences
@@ -33,7 +29,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 #: Why relevant documents are missing.
@@ -228,17 +224,11 @@ class StagedResult(Shown, Saved):
             mean = self.stage(self.last).means[measure]
             kept = f"{self.kept[measure]:,}"
             rows.append((measure, f"reached by {self.last}", kept, score_text(mean), ""))
-            rows += [
-                (
-                    measure,
-                    loss.text,
-                    f"{loss.documents:,}",
-                    score_text(loss.loss),
-                    loss.interval_text,
-                )
-                for loss in self.losses
-                if loss.measure == measure
-            ]
+            for loss in self.losses:
+                if loss.measure == measure:
+                    share = score_text(loss.loss)
+                    documents = f"{loss.documents:,}"
+                    rows.append((measure, loss.text, documents, share, loss.interval_text))
             best = score_text(self.best[measure])
             rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
         interval = f"{1 - self.settings.alpha:.0%} interval"
@@ -246,17 +236,14 @@ class StagedResult(Shown, Saved):
 
     def components_table(self) -> Table:
         """Return a table of what the components took, a row for each."""
-        rows = [
-            (
-                component.name,
-                f"{component.num_queries:,}",
-                f"{component.visits:.3g}",
-                _seconds_text(component.run),
-                _seconds_text(component.copying),
-            )
-            for component in self.components
-        ]
-        return Table(("component", "queries", "runs", "ms a query", "ms of copying"), rows)
+        columns: dict[str, Callable[[ComponentSeconds], str]] = {
+            "component": lambda row: row.name,
+            "queries": lambda row: f"{row.num_queries:,}",
+            "runs": lambda row: f"{row.visits:.3g}",
+            "ms a query": lambda row: _seconds_text(row.run),
+            "ms of copying": lambda row: _seconds_text(row.copying),
+        }
+        return table_of(self.components, columns)
 
     def ranks_table(
         self,
@@ -288,10 +275,8 @@ class StagedResult(Shown, Saved):
 
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
-        margin = self.settings.margin
         count = len(self.differences) // max(1, len(self.measures))
-        rows = [tuple(difference_cells(pair, margin).values()) for pair in self.differences]
-        return Table(difference_headings(self.settings, count), rows)
+        return pairs_table(self.differences, self.settings, count)
 
     def to_csv(self) -> str:
         """Return the losses as CSV, a line for each measure and reason."""
@@ -299,11 +284,6 @@ class StagedResult(Shown, Saved):
 
     def document(self) -> Document:
         """Return the verdict on the last stage, the stages, what is missing, and the evidence."""
-        failed = [
-            f"{component} failed for {number_of(len(queries), 'query', 'queries')}, counted as "
-            f"empty rankings of the last stage: {first_few(queries)}"
-            for component, queries in self.failures.items()
-        ]
         details = {
             "Documents and seconds of the stages": self.to_table(),
             "What is missing, and why": self.account_table(),
@@ -313,7 +293,7 @@ class StagedResult(Shown, Saved):
             details["What the components took"] = self.components_table()
         return Document(
             heading="Stages",
-            warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
+            warnings=[*self.result.warnings(), *self._warnings()],
             sentences=[
                 *map(self._headline, self.measures),
                 *map(Sentence, self.remarks),
@@ -332,35 +312,31 @@ class StagedResult(Shown, Saved):
 
     def _inputs_of(self, stage: Stage, measure: str) -> list[Difference]:
         """Return the differences of a stage from its inputs, or those of the pair in question."""
-        pairs = {
-            (pair.system, pair.against): pair
-            for pair in self.differences
-            if pair.measure == measure
-        }
-        inputs = [(stage.name, name) for name in stage.inputs]
-        if len(pairs) == 1:  # one pair was asked for, or there is no other
-            return [difference for pair, difference in pairs.items() if pair[0] == stage.name]
-        return [pairs[pair] for pair in inputs if pair in pairs]
+        pairs = {pair.against: pair for pair in self._pairs(measure) if pair.system == stage.name}
+        if len(self._pairs(measure)) == 1:  # one pair was asked for, or there is no other
+            return list(pairs.values())
+        return [pairs[name] for name in stage.inputs if name in pairs]
+
+    def _pairs(self, measure: str) -> list[Difference]:
+        return [pair for pair in self.differences if pair.measure == measure]
 
     def _headline(self, measure: str) -> Sentence:
         """Return the verdict on the last stage against its inputs."""
-        pairs = self._inputs_of(self.stage(self.last), measure)
-        of_measure = [pair for pair in self.differences if pair.measure == measure]
-        if len(of_measure) == 1 and of_measure[0].against not in self.stage(self.last).inputs:
-            where = f"{measure}, {of_measure[0].num_queries:,} queries"
-            return headline_of(where, of_measure, None, margin=self.settings.margin)
+        last, margin = self.stage(self.last), self.settings.margin
+        pairs, all_pairs = self._inputs_of(last, measure), self._pairs(measure)
+        if len(all_pairs) == 1 and all_pairs[0].against not in last.inputs:
+            where = f"{measure}, {all_pairs[0].num_queries:,} queries"
+            return headline_of(where, all_pairs, None, margin=margin)
         if not pairs:
             return Sentence(f"{measure}: no verdict on {self.last}")
-        margin, where = self.settings.margin, f"{measure}, {pairs[0].num_queries:,} queries"
+        where = f"{measure}, {pairs[0].num_queries:,} queries"
         inputs = [
             pair.model_copy(update={"against": f"its input {pair.against}"}) for pair in pairs
         ]
         if len(inputs) == 1:
             return headline_of(where, inputs, None, margin=margin)
         parts = ", ".join(f"{_AGAINST[pair.verdict]} {pair.against}" for pair in inputs)
-        verdicts = {pair.verdict for pair in pairs}
-        colour = verdicts.pop() if len(verdicts) == 1 else "undecided"
-        return Sentence(f"{where}: {self.last} is {parts}", colour)
+        return Sentence(f"{where}: {self.last} is {parts}", common_verdict(pairs))
 
     def _compared(self, measure: str, *, has_seconds: bool) -> Table:
         """Return a table of the stages with their differences from their inputs, a row for each."""
@@ -374,55 +350,59 @@ class StagedResult(Shown, Saved):
                 *([] if has_all else [f"{stage.num_queries:,}"]),
                 *([_seconds_text(stage.seconds)] if has_seconds else []),
             ]
-            compared = [
-                (pair.against, *_evidence(pair)) for pair in self._inputs_of(stage, measure)
-            ]
-            first, *others = compared or [(", ".join(stage.inputs), "", "", "")]
-            rows.append((stage.name, first[0], *of_stage, *first[1:]))
-            rows += [("", other[0], *([""] * len(of_stage)), *other[1:]) for other in others]
-        percent = (
-            f"{'≥' * (len(self.differences) > len(self.measures))}{1 - self.settings.alpha:.0%}"
-        )
+            name, pairs = stage.name, self._inputs_of(stage, measure)
+            for pair in pairs:
+                difference, interval, _, verdict = evidence_cells(pair)
+                rows.append((name, pair.against, *of_stage, difference, interval, verdict))
+                name, of_stage = "", [""] * len(of_stage)
+            if not pairs:
+                rows.append((name, ", ".join(stage.inputs), *of_stage, "", "", ""))
+        sign = "≥" if len(self.differences) > len(self.measures) else ""
         header = (
             *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
             *([] if has_all else ["queries"]),
             *(["ms/query"] if has_seconds else []),
-            *("diff.", f"{percent} interval", "verdict"),
+            *("diff.", f"{sign}{1 - self.settings.alpha:.0%} interval", "verdict"),
         )
         return Table(header, rows)
 
-    def _missing_warnings(self) -> Iterator[str]:
-        """Yield which queries are left out, and which stages before the last lack some."""
-        if self.left_out:
-            number = len(self.left_out)
+    def _warnings(self) -> Iterator[str]:
+        """Yield which queries are left out, or lack in stages before the last, and failures."""
+        num_queries = self.result.num_queries
+        if number := len(self.left_out):
             yield (
-                f"{number:,} of {number + self.result.num_queries:,} judged queries are left out, "
-                f"since a stage lacks them (missing='skip'): {first_few(self.left_out)}"
+                f"{number:,} of {number + num_queries:,} judged queries are left out, since a "
+                f"stage lacks them (missing='skip'): {first_few(self.left_out)}"
             )
         lacking = [
-            f"{stage.name} {self.result.num_queries - stage.num_queries:,}"
+            f"{stage.name} {num_queries - stage.num_queries:,}"
             for stage in self.stages
-            if stage.num_queries < self.result.num_queries and stage.name != self.last
+            if stage.num_queries < num_queries and stage.name != self.last
         ]
         if lacking:
             yield (
-                f"of {self.result.num_queries:,} queries, those without a ranking count as empty "
-                f"ones of the stage: {', '.join(lacking)}"
+                f"of {num_queries:,} queries, those without a ranking count as empty ones of the "
+                f"stage: {', '.join(lacking)}"
+            )
+        for component, queries in self.failures.items():
+            yield (
+                f"{component} failed for {number_of(len(queries), 'query')}, counted as empty "
+                f"rankings of the last stage: {first_few(queries)}"
             )
 
     def _missing_sentences(self) -> Iterator[str]:
         """Yield, for each measure, what the last stage misses, and why."""
         for measure in self.measures:
             missing = self.best[measure] - self.stage(self.last).means[measure]
-            parts = [
+            losses = [loss for loss in self.losses if loss.measure == measure]
+            lost = ", ".join(
                 f"{loss.text} {score_text(loss.loss) if loss.loss else '0'}"
-                for loss in sorted(self.losses, key=lambda loss: -loss.loss)
-                if loss.measure == measure
-            ]
-            of_measure = "" if len(self.measures) == 1 else f" {measure}"
-            lost = ", ".join(parts)
-            best = score_text(self.best[measure])
-            yield f"Missing {score_text(missing)} of {best}{of_measure}: {lost} (in these queries)."
+                for loss in sorted(losses, key=lambda loss: -loss.loss)
+            )
+            of_best = score_text(self.best[measure])
+            if len(self.measures) > 1:
+                of_best += f" {measure}"
+            yield f"Missing {score_text(missing)} of {of_best}: {lost} (in these queries)."
 
     def _conclusions(self) -> Iterator[str]:
         """Yield what can go, on the first measure, and what "undecided" does not say."""
@@ -448,12 +428,9 @@ class StagedResult(Shown, Saved):
             p = p_text(max(equal.values()))
             reasons.append(([*equal], f"{no_gain} (one-sided p {p})"))
         for names, reason in reasons:
-            is_input = len(inputs) == 1 and inputs[0] in names
-            what = (
-                f"{self.last} can be removed"
-                if is_input
-                else f"{' or '.join(names)} alone is enough"
-            )
+            what = f"{' or '.join(names)} alone is enough"
+            if len(inputs) == 1 and inputs[0] in names:
+                what = f"{self.last} can be removed"
             yield f"{what}: {reason}."
         if any(pair.verdict == "undecided" and p > alpha for pair, p in tested):
             yield '"Undecided" is no reason to remove a stage.'
@@ -468,21 +445,10 @@ class StagedResult(Shown, Saved):
         if count > 1:
             yield f"verdicts: corrected by holm over the {count} pairs of a measure"
         yield queries_only_note()
-        deepest = {stage.name: stage.documents for stage in self.stages}
-        cutoffs = [
-            parsed.cutoff
-            for measure in self.measures
-            if (parsed := registered(measure)) is not None and parsed.cutoff is not None
-        ]
-        short = [name for name, depth in deepest.items() if depth < max(cutoffs, default=0)]
+        cutoffs = [(parsed and parsed.cutoff) or 0 for parsed in map(registered, self.measures)]
+        short = [stage.name for stage in self.stages if stage.documents < max(cutoffs)]
         if short:
             yield f"fewer documents than the cutoff, on average: {', '.join(short)}"
-
-
-def _evidence(pair: Difference) -> tuple[str | Cell, ...]:
-    """Return a difference, its interval and its verdict."""
-    verdict = Cell(pair.verdict, verdict=pair.verdict)
-    return (signed_text(pair.difference), interval_cell_text(pair), verdict)
 
 
 def _seconds_text(seconds: float | None) -> str:

@@ -228,7 +228,7 @@ def _parts_of_judged(
         yield Finding.from_code(
             "parts-of-judged",
             f"documents are matched by their whole contents, and for {count} of "
-            f"{number_of(looked_at, 'query', 'queries')} looked at a retrieved document is a "
+            f"{number_of(looked_at, 'query')} looked at a retrieved document is a "
             "part of a ground-truth document, or holds it: chunks do not match whole documents",
             count=count,
             total=looked_at,
