@@ -1,7 +1,9 @@
 """The gate decides each system by itself, and says why, and what it could have missed."""
 
 import math
+import tomllib
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from beir_eval import (
 )
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
-from beir_eval.comparison.gate_output import gate_document
+from beir_eval.comparison.gate_output import full_reason, gate_document
 from beir_eval.errors import InputError, NotEvaluatedError, SettingError
 from beir_eval.significance import sign_flip, smallest_margin
 from beir_eval.significance.equivalence import non_inferiority
@@ -68,6 +70,37 @@ def checks(*names, **settings):
     non_inferior = settings.pop("non_inferior", False)
     comparison = compare([result(name) for name in names], baseline=names[0], **settings)
     return check_gate(comparison, "MRR", non_inferior=non_inferior)
+
+
+#: {case: what the gate says of the new system}.
+REASONS = tomllib.loads((Path(__file__).parent / "reasons.toml").read_text())
+#: {case: (old scores, new scores, settings of the comparison, settings of the gate)}.
+GATES = {
+    "t-test": ([0.5] * 4, [0.25, 0.5] * 2, {"test": "t"}, {}),
+    "low-level": ([0.5] * 12, [0.25] * 12, {"alpha": 0.001}, {}),
+    "few": ([0.5] * 4, [0.25] * 4, {}, {}),
+    "gains": ([0.0] * 9, [1.0] * 9, {}, {}),
+    "no-power": ([0.0, 1.0] * 5, [1.0, 0.0] * 5, {"alpha": 0.01}, {}),
+    "small-margin": ([0.5] * 6, [0.25] * 6, {"margin": 0.02}, {"non_inferior": True}),
+    "undecided": ([0.5] * 30, [0.5] * 30, {}, {"non_inferior": True}),
+    "non-inferior": ([0.5] * 30, [0.5] * 30, {"margin": 0.1}, {"non_inferior": True}),
+    "inferior": ([0.5] * 30, [0.25] * 30, {"margin": 0.1}, {"non_inferior": True}),
+    "floor": (None, [0.5, 1.0] * 10, {}, {"floors": {"nDCG@10": 0.7}}),
+    "low-end": (None, [0.5, 1.0] * 10, {}, {"floors": {"nDCG@10": 0.7}, "floor_interval": True}),
+    "no-spread": (None, [1.0] * 30, {}, {"floors": {"nDCG@10": 0.7}, "floor_interval": True}),
+    "one-query": (None, [1.0], {}, {"floors": {"nDCG@10": 0.7}}),
+}
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_a_reason_has_the_numbers_of_the_scores(case):
+    old, new, settings, of_gate = GATES[case]
+    if old is None:
+        [check] = check_floors(*given({"new": new}), **of_gate)
+    else:
+        results = given({"old": old, "new": new})
+        [check] = check_gate(compare(results, baseline="old", **settings), **of_gate)
+    assert full_reason(check) == REASONS[case]
 
 
 @pytest.mark.slow
@@ -290,9 +323,12 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         QRELS, {query: RUNS["old"][query] for query in list(QRELS)[::2]}, "MRR", name="half"
     )
     comparison = compare([result("old"), half], baseline="old", measures="MRR")
-    for check in check_gate(comparison, floors={"MRR": 0.1}):
+    lacks = "half lacks 20 of 40 judged queries. Complete the run"
+    pair, floor = check_gate(comparison, floors={"MRR": 0.1})
+    assert pair.reason.startswith(f"half vs old, MRR: {lacks}")
+    assert floor.reason.startswith(f"half, MRR: {lacks}")
+    for check in (pair, floor):
         assert check.outcome == "undecided"
-        assert "half lacks 20 of 40 judged queries. Complete the run" in check.reason
         assert "--allow-missing (allow_missing=True)" in check.reason
         assert check.value is None
     [check] = check_gate(comparison, allow_missing=True)

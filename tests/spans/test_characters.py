@@ -217,7 +217,10 @@ def test_results_say_what_has_ranks_and_others_are_not_compared():
     view = Spans(GOLD, LETTERS).view()
     result = evaluate(view.qrels, view.run(Chunks(RANKED, LETTERS)), "Recall@5")
     assert result.settings == EvaluationSettings(ranks="characters")
-    assert any(note.startswith("ranks count characters of ") for note in result.notes())
+    ranks, lengths, *_ = result.notes()
+    assert ranks.startswith("ranks count characters of ")
+    assert lengths.startswith("chunks of 4 characters on average; different ones")  # 11 / 3
+    assert lengths.endswith("the text of their documents: not checked 3, lost 0")
     assert "ranks count characters of " in str(result)
     assert "Ranks count characters of the retrieved text" in to_latex([result])
     view = Spans({**GOLD, "r": GOLD["q"]}, LETTERS).view()
