@@ -10,7 +10,7 @@
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
-# make check  lint, types, import contracts, rules of style, size, costs of each path
+# make check  lint, types, import contracts, rules of style, numbers in texts, size, costs of each path
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
@@ -150,6 +150,7 @@ check: $(VENV)/.check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_style.py
+	$(BIN)/python scripts/check_texts.py
 	$(BIN)/python scripts/check_size.py
 	$(BIN)/python tests/support/recorded/record.py compare costs
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/documentation.yml .github/workflows/release.yml .github/workflows/tests.yml docs/examples/retrieval.yml

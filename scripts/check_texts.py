@@ -1,17 +1,18 @@
 """Check that a test states each number and name in the texts that users read: `make check`.
 
-    python scripts/check_texts.py
+    python scripts/check_texts.py [FOLDER]
 
 The texts are the facts of findings, the notes on a result, and the reasons and notes of a gate. A
 field of such an f-string, or of a template for ``format``, is guarded if a string of a test, or a
 line of a TOML file below ``tests``, has the words on both sides of it with a value between them.
 Fields whose values are words or other texts in the same code are left out. Each field without a
-guard is printed as a line ``path:line: {field} in "template"``; the exit status is 1 if there is
-any. Files are parsed, not imported.
+guard is printed as a line ``path:line: problem``; the exit status is 1 if there is any. Files are
+parsed, not imported.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
@@ -23,15 +24,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-ROOT = Path(__file__).parents[1]
 #: All texts of these but errors are checked; elsewhere those of functions with a finding.
 WHOLE = ("comparison/gate.py", "comparison/gate_output.py", "evaluation/notes.py", "inspection/")
 #: {expression: why no test need state it}.
 EXEMPT = {
     "texts['remedy']": "the remedies are in texts.toml and have no fields",
 }
-#: How many letters beside a field must be in the string of a test, and of how many characters.
-LETTERS, NEAR = 6, 24
+#: How many letters beside a field must be in the string of a test.
+LETTERS = 15
 #: What stands for any value in the string of a test that is an f-string itself.
 COMPUTED = "0"
 #: Calls whose value begins with a number.
@@ -136,37 +136,44 @@ def unguarded(parts: Parts, tests: str) -> Iterator[Field]:
     for index, field in enumerate(parts):
         if isinstance(field, str) or field.is_text or field.expression in EXEMPT:
             continue
-        before = "".join(side(parts[:index][::-1], last=True)[::-1])
-        after = "".join(side(parts[index + 1 :], last=False))
+        before = beside(parts[:index][::-1], last=True)[::-1]
+        after = beside(parts[index + 1 :], last=False)
         value = r"\S*\d.{0,40}?" if field.is_number else r"[^\\]{1,200}?"
-        pattern = re.compile(f"{before}{value}{after}")
-        if not any(map(pattern.search, lines_with(nearest(parts, index), tests))):
+        patterns = (
+            "".join(".{0,200}?" if text is None else re.escape(text) for text in texts)
+            for texts in (before, after)
+        )
+        pattern = re.compile(value.join(patterns))
+        longest = max(filter(None, [*before, *after]), key=len, default="")
+        if not any(map(pattern.search, lines_with(longest, tests))):
             yield field
 
 
-def side(parts: Sequence[str | Field], *, last: bool) -> list[str]:
-    """Return patterns of the parts on a side of a field, the nearest first, with enough letters."""
-    patterns: list[str] = []
-    letters = 0
+def beside(parts: Sequence[str | Field], *, last: bool) -> list[str | None]:
+    """Return the static texts on a side of a field, the nearest first; None for another field.
+
+    They have as many letters as needed, and no more.
+
+    Args:
+        parts: the parts of this side, the nearest first.
+        last: whether the end of a text is near.
+    """
+    texts: list[str | None] = []
+    missing = LETTERS
     for part in parts:
-        if letters >= LETTERS:
-            break
         if isinstance(part, Field):
-            patterns.append(".{0,200}?")
+            texts.append(None)
             continue
-        near = squeezed(part)
-        near = near[-NEAR:] if last else near[:NEAR]
-        patterns.append(re.escape(near))
-        letters += sum(map(str.isalpha, near))
-    return patterns
-
-
-def nearest(parts: Sequence[str | Field], index: int) -> str:
-    """Return the longest static text that the pattern of a field contains."""
-    before, after = parts[:index][::-1], parts[index + 1 :]
-    texts = [squeezed(part)[-NEAR:] for part in before[:1] if isinstance(part, str)]
-    texts += [squeezed(part)[:NEAR] for part in after[:1] if isinstance(part, str)]
-    return max(texts, key=len, default="")
+        words = re.findall(r"\W*\w*", squeezed(part))
+        near = words[::-1] if last else words
+        kept: list[str] = []
+        while near and missing > 0:
+            kept.append(near.pop(0))
+            missing -= sum(map(str.isalpha, kept[-1]))
+        texts.append("".join(kept[::-1] if last else kept).lower())
+        if missing <= 0:
+            break
+    return texts
 
 
 def lines_with(text: str, tests: str) -> Iterator[str]:
@@ -183,9 +190,9 @@ def squeezed(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def strings_of_tests() -> Iterator[str]:
+def strings_of(tests: Path) -> Iterator[str]:
     """Yield the strings of the tests; patterns without the backslashes before punctuation."""
-    for path in sorted((ROOT / "tests").rglob("*")):
+    for path in sorted(tests.rglob("*")):
         if path.suffix == ".toml":
             yield from path.read_text(encoding="utf-8").splitlines()
         elif path.suffix == ".py":
@@ -199,12 +206,15 @@ def strings_of_tests() -> Iterator[str]:
                     yield re.sub(r"\\([^\w\s])", r"\1", node.value)
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Print the fields without a guard and return the exit status."""
-    strings = dict.fromkeys(map(squeezed, strings_of_tests()))
-    tests = "\n".join(["", *(text for text in strings if " " in text), ""])
-    package = ROOT / "src" / "beir_eval"
-    problems = []
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1])
+    root = parser.parse_args(arguments).folder.resolve()
+    package = root / "src" / "beir_eval"
+    strings = dict.fromkeys(map(squeezed, strings_of(root / "tests")))
+    tests = "\n".join(["", *(text for text in strings if " " in text), ""]).lower()
+    status = 0
     for path in sorted(package.rglob("*.py")):
         texts = Texts(is_whole=path.relative_to(package).as_posix().startswith(WHOLE))
         texts.visit(ast.parse(path.read_text(encoding="utf-8"), path))
@@ -212,12 +222,11 @@ def main() -> int:
             template = "".join(
                 part if isinstance(part, str) else f"{{{part.expression}}}" for part in parts
             )
-            problems += [
-                f'{path.relative_to(ROOT)}:{line}: {{{field.expression}}} in "{template}"'
-                for field in unguarded(parts, tests)
-            ]
-    print("\n".join(problems))
-    return int(bool(problems))
+            for field in unguarded(parts, tests):
+                status = 1
+                where = f"{path.relative_to(root).as_posix()}:{line}"
+                print(f"{where}: no test states {{{field.expression}}} in {template!r}")
+    return status
 
 
 if __name__ == "__main__":

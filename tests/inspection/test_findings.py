@@ -2,9 +2,11 @@
 
 import itertools
 import random
+import tomllib
 import unicodedata
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -46,12 +48,16 @@ def scored(rankings, score_of=lambda rank: 30.5 - rank):
     }
 
 
-def codes_of(qrels, run, **settings):
+def findings_of(qrels, run, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
         result = evaluate(qrels, run, ["nDCG@10", "MAP"], **settings)
     assert all(finding.level != "note" for finding in result.counted.findings)  # each is a warning
-    return [finding.code for finding in result.counted.findings]
+    return result.counted.findings
+
+
+def codes_of(qrels, run, **settings):
+    return [finding.code for finding in findings_of(qrels, run, **settings)]
 
 
 def every(step, change, run):
@@ -189,6 +195,39 @@ def test_a_mistake_is_named(mistake):
     assert code in codes_of(JUDGED, run)
 
 
+def few_of_another_query():
+    """Return 20 queries; 5 documents of each of 10 rankings are relevant for another one."""
+    run = {
+        query: {
+            (f"d{(number + rank) % 20}" if number < 10 and rank < 6 else f"{query}-{rank}"): -rank
+            for rank in range(1, 11)
+        }
+        for number, query in enumerate(QUERIES[:20])
+    }
+    return {f"q{number:02}": {f"d{number}": 1} for number in range(20)}, run | {
+        "q19": {"d19": 0.0} | {f"x{rank}": -rank for rank in range(1, 10)}
+    }
+
+
+def no_grade_is_0():
+    qrels, run = pool((2, 1), best_first=True)
+    return qrels, with_unjudged(qrels, run, every=10)
+
+
+#: {name: what such a mistake shows}.
+FACTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())["facts"]
+OTHERS = {
+    "few of another query": few_of_another_query,
+    "no grade is 0": no_grade_is_0,
+}
+
+
+@pytest.mark.parametrize("mistake", {*FACTS} & {*MISTAKES, *OTHERS})
+def test_a_fact_has_the_numbers_of_the_mistake(mistake):
+    qrels, run = OTHERS[mistake]() if mistake in OTHERS else (JUDGED, MISTAKES[mistake][0])
+    assert FACTS[mistake] in [finding.fact for finding in findings_of(qrels, run)]
+
+
 @pytest.mark.parametrize("num_wrong", [0, 1, 3, 20])
 def test_rankings_without_a_judged_document_of_a_pool_are_named(num_wrong):
     """Their documents are those of another corpus; a query with few judgements may match none."""
@@ -314,9 +353,9 @@ def test_rankings_that_were_shifted_in_an_order_of_their_own_are_named(step):
     with pytest.warns(BeirEvalWarning, match="other queries"):
         [finding] = evaluate(qrels, shifted, "MRR").counted.findings
     # The last query has none after it.
-    which = "9 of 40 rankings looked at fit the query after theirs"
+    which = "9 of 40 rankings looked at fit the query after theirs, and not their own"
     if step == -1:
-        which = "10 of 40 rankings looked at fit the query before theirs"
+        which = "10 of 40 rankings looked at fit the query before theirs, and not their own"
     assert which in finding.fact
 
 
@@ -399,8 +438,10 @@ def test_the_ranks_of_a_file_are_compared_with_its_scores(tmp_path, line, code, 
         return
     path = tmp_path / "run.trec"
     path.write_text("".join(reversed(lines) if is_reversed else lines))
-    expected = [] if code is None else [code]
-    assert codes_of(JUDGED, read_run(path)) == expected
+    findings = findings_of(JUDGED, read_run(path))
+    assert [finding.code for finding in findings] == [code] * (code is not None)
+    for finding in findings:
+        assert finding.fact == FACTS[code]
     assert codes_of(JUDGED, read_run(path), order="given") == []
 
 
