@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 #: All texts of these but errors are checked; elsewhere those of functions with a finding.
-WHOLE = ("comparison/gate.py", "comparison/gate_output.py", "evaluation/notes.py", "inspection/")
+WHOLE = tuple(
+    f"src/beir_eval/{name}"
+    for name in (
+        "comparison/gate.py",
+        "comparison/gate_output.py",
+        "evaluation/notes.py",
+        "inspection",
+    )
+)
 #: {expression: why no test need state it}.
 EXEMPT = {
     "texts['remedy']": "the remedies are in texts.toml and have no fields",
@@ -196,10 +204,18 @@ def strings_of(tests: Path) -> Iterator[str]:
         if path.suffix == ".toml":
             yield from path.read_text(encoding="utf-8").splitlines()
         elif path.suffix == ".py":
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), path)):
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"), path)))
+            named = {
+                ast.unparse(node.targets[0]): node.value.value
+                for node in nodes
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            }
+            for node in nodes:
                 if isinstance(node, ast.JoinedStr):
                     yield "".join(
-                        str(part.value) if isinstance(part, ast.Constant) else COMPUTED
+                        str(named.get(ast.unparse(part.value), COMPUTED))
+                        if isinstance(part, ast.FormattedValue)
+                        else ast.literal_eval(part)
                         for part in node.values
                     )
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -211,12 +227,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1])
     root = parser.parse_args(arguments).folder.resolve()
-    package = root / "src" / "beir_eval"
     strings = dict.fromkeys(map(squeezed, strings_of(root / "tests")))
     tests = "\n".join(["", *(text for text in strings if " " in text), ""]).lower()
     status = 0
-    for path in sorted(package.rglob("*.py")):
-        texts = Texts(is_whole=path.relative_to(package).as_posix().startswith(WHOLE))
+    for path in sorted((root / "src").rglob("*.py")):
+        name = path.relative_to(root).as_posix()
+        texts = Texts(is_whole=name.startswith(WHOLE))
         texts.visit(ast.parse(path.read_text(encoding="utf-8"), path))
         for line, parts in texts.templates:
             template = "".join(
@@ -224,8 +240,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
             for field in unguarded(parts, tests):
                 status = 1
-                where = f"{path.relative_to(root).as_posix()}:{line}"
-                print(f"{where}: no test states {{{field.expression}}} in {template!r}")
+                print(f"{name}:{line}: no test states {{{field.expression}}} in {template!r}")
     return status
 
 

@@ -372,12 +372,17 @@ def test_a_grade_must_be_a_number(score):
         BEIREvaluator().run([scored(a=score)], [docs("a")])
 
 
+GRADES = {"b": 1.0, "a": 0.4, "c": 0.5}
+
+
 def test_fractional_grades_cause_one_warning(logged):
-    BEIREvaluator(["MAP"]).run([[Document(content="text of a", score=0.4)]], [docs("a")])
+    truth = [Document(content=f"text of {name}", score=score) for name, score in GRADES.items()]
+    BEIREvaluator(["MAP"]).run([truth], [docs("a")])
     qrels = {"q": {"a": 0.4}}
     BEIREvaluator(["MAP"], qrels=qrels).run(retrieved_documents=[docs("a")], query_ids=["q"])
     of_truth, of_qrels = logged
-    assert "1 of 1 are fractions, such as 0.4" in of_truth
+    grades = "the scores of ground-truth documents are their grades"
+    assert f"{grades}, and 2 of 3 are fractions, such as 0.4. " in of_truth
     assert of_qrels.startswith("the qrels hold fractional grades")
 
 

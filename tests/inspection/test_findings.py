@@ -209,6 +209,13 @@ def few_of_another_query():
     }
 
 
+#: Documents of the grades 1, 0 and 2, in this order.
+POOL = {
+    query: {f"{query}-{number}": (1, 0, 2)[number // 20] for number in range(60)}
+    for query in QUERIES
+}
+
+
 def no_grade_is_0():
     qrels, run = pool((2, 1), best_first=True)
     return qrels, with_unjudged(qrels, run, every=10)
@@ -219,6 +226,9 @@ FACTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())["facts
 OTHERS = {
     "few of another query": few_of_another_query,
     "no grade is 0": no_grade_is_0,
+    "pairs of equal scores": lambda: (JUDGED, scored(RANKINGS, lambda rank: -(rank // 2))),
+    "four grades": lambda: pool((4, 3, 2, 1), best_first=True),
+    "best last": lambda: (POOL, scored(POOL)),
 }
 
 
