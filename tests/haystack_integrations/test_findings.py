@@ -58,7 +58,7 @@ WRONG = {
             [[f"{text} {number}" for text in contents for number in "12"] for contents in RANKED],
             meta=lambda row, index: {"kind": KINDS[(row + index) % 5]},
         ),
-        "have only 5 values of meta.kind, so that documents which differ count as the same",
+        "and the ground truth have only 5 values of meta.kind, so that documents which differ",
     ),
     "ground truth of the first query for all": (
         {},
