@@ -37,11 +37,16 @@ def main() -> None:
     sys.dont_write_bytecode = True
     for name in PRELOADED:
         import_module(name)
-    failed = num_tested = 0
-    for mutant in mutants:
-        if words and not any(word in mutant["file"] + mutant["tests"] for word in words):
-            continue
-        num_tested += 1
+    chosen = [
+        mutant
+        for mutant in mutants
+        if not words or any(word in mutant["file"] + mutant["tests"] for word in words)
+    ]
+    for tests in dict.fromkeys(mutant["tests"] for mutant in chosen):
+        if not do_pass(tests):
+            sys.exit(f"{tests} fails without a change")
+    failed = 0
+    for mutant in chosen:
         path = CLONE / "src" / mutant["file"]
         source = path.read_text()
         outcome = "applies nowhere or twice"
@@ -51,7 +56,7 @@ def main() -> None:
             path.write_text(source)
         failed += outcome != "killed"
         print(f"{outcome}: {mutant['file']}: {mutant['new'].strip() or mutant['old']}", flush=True)
-    print(f"{num_tested - failed} of {num_tested} killed")
+    print(f"{len(chosen) - failed} of {len(chosen)} killed")
     sys.exit(failed > 0)
 
 
