@@ -40,7 +40,8 @@ def test_text_that_is_not_of_the_document_comes_first_and_costs_ranks():
         lost = scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, "MRR", corpus)
     assert lost == {"MRR": 0}
     # Without a corpus the offsets are taken: six characters stand before the gold.
-    assert scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, "MRR") == {"MRR": 1 / 8}
+    without = scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, ["MRR", "Precision"])
+    assert without == {"MRR": 1 / 8, "Precision": 4 / 11}
 
 
 def test_a_cleaned_chunk_has_each_gold_character_at_a_rank_of_its_own():
@@ -49,6 +50,8 @@ def test_a_cleaned_chunk_has_each_gold_character_at_a_rank_of_its_own():
     cleaned = {"q": [Chunk("d", text="one two three")]}
     measured = scores(gold, cleaned, ["Recall", "Precision", "Precision@13"], corpus)
     assert measured == {"Recall": 1, "Precision": 1, "Precision@13": 1}
+    # The twelfth of 17 characters is scaled to the ninth of 13.
+    assert scores({"q": [Span("d", 12, 17)]}, cleaned, "MRR", corpus) == {"MRR": 1 / 10}
 
 
 offsets = st.tuples(st.integers(0, 19), st.integers(1, 12)).map(lambda at: (at[0], at[0] + at[1]))
@@ -153,6 +156,9 @@ def test_a_span_is_found_once_enough_of_it_is_read():
     ranked = {"q": [Chunk("d", 0, 5), Chunk("d", 5, 10), Chunk("d", 20, 30)]}
     ranks = {"Recall@5": 0, "Recall@6": 1 / 2, "Recall@12": 1 / 2, "Recall@13": 1}
     assert scores(gold, ranked, list(ranks), corpus, overlap=0.75) == ranks
+    # 11 of 20 characters are enough, though 0.55 * 20 is 11.000000000000002.
+    of_20 = {"q": [Span("d", 0, 20)]}, {"q": [Chunk("d", 0, 11)]}
+    assert scores(*of_20, "Recall@11", corpus, overlap=0.55) == {"Recall@11": 1}
     chunks = {"Recall@1": 0, "Recall@2": 1 / 2, "Recall@3": 1, "MRR": 1 / 2}
     assert scores(gold, ranked, list(chunks), corpus, overlap=0.75, ranks="chunks") == chunks
 
