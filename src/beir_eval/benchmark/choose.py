@@ -28,7 +28,12 @@ from beir_eval.comparison.coverage import (
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
-from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, signed_text
+from beir_eval.comparison.verdict_sentences import (
+    p_text,
+    percent_text,
+    signed_range_text,
+    signed_text,
+)
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
@@ -163,7 +168,11 @@ class ChoiceResult(Shown, Saved):
         """Return the gain on the queries that chose, and on others with its test."""
         known = self.low is not None and self.high is not None
         interval = signed_range_text(self.low or 0.0, self.high or 0.0) if known else "few differ"
-        header = (f"gain over {self.against}", self.measure, f"{1 - self.alpha:.0%} interval")
+        header = (
+            f"gain over {self.against}",
+            self.measure,
+            f"{percent_text(1 - self.alpha)} interval",
+        )
         return Table(
             (*header, "p (better)", "verdict"),
             [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.overview import DIFFERENCE, is_ranked, systems_columns
 from beir_eval.comparison.tables import mean_cell, to_table
-from beir_eval.comparison.verdict_sentences import intervals_text
+from beir_eval.comparison.verdict_sentences import intervals_text, percent_text
 from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.tables import (
     labelled_means,
@@ -163,10 +163,8 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     """
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
-    level = 1 - comparison.settings.alpha
-    caption = (
-        f"Means over {queries_sample_text(comparison)} with {level:.0%} t intervals, best bold"
-    )
+    percent = percent_text(1 - comparison.settings.alpha)
+    caption = f"Means over {queries_sample_text(comparison)} with {percent} t intervals, best bold"
     return Means.from_table(caption, Table(header, table.rows))
 
 

@@ -340,7 +340,9 @@ def test_a_stage_can_go_if_it_is_worse_or_shown_to_gain_less_than_the_margin():
         "last can be removed: no gain of 0.01 or more over first (one-sided p 0.01"
     )
     # Of ten queries two lose: nothing is shown.
-    staged, end = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8)
+    staged, end = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8, alpha=0.005)
+    assert str(staged).count("99.5%") == 1
+    assert staged.to_markdown().count("99.5% interval") == 3  # one in each table
     assert staged.differences[0].verdict == "undecided"
     assert "can be removed" not in str(staged)
     assert end == '"Undecided" is no reason to remove a stage.'

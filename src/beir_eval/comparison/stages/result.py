@@ -14,6 +14,7 @@ from beir_eval.comparison.tables import difference_cells, difference_headings
 from beir_eval.comparison.verdict_sentences import (
     interval_cell_text,
     p_text,
+    percent_text,
     rounded_up_text,
     signed_text,
 )
@@ -240,7 +241,7 @@ class StagedResult(Shown, Saved):
             ]
             best = score_text(self.best[measure])
             rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
-        interval = f"{1 - self.settings.alpha:.0%} interval"
+        interval = f"{percent_text(1 - self.settings.alpha)} interval"
         return Table(("measure", "reason", "relevant", "share", interval), rows)
 
     def components_table(self) -> Table:
@@ -375,9 +376,8 @@ class StagedResult(Shown, Saved):
             first, *others = compared or [(", ".join(stage.inputs), "", "", "")]
             rows.append((stage.name, first[0], *of_stage, *first[1:]))
             rows += [("", other[0], *([""] * len(of_stage)), *other[1:]) for other in others]
-        percent = (
-            f"{'≥' * (len(self.differences) > len(self.measures))}{1 - self.settings.alpha:.0%}"
-        )
+        percent = percent_text(1 - self.settings.alpha)
+        percent = f"{'≥' * (len(self.differences) > len(self.measures))}{percent}"
         header = (
             *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
             *([] if has_all else ["queries"]),
