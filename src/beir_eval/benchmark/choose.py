@@ -28,12 +28,7 @@ from beir_eval.comparison.coverage import (
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
-from beir_eval.comparison.verdict_sentences import (
-    p_text,
-    percent_text,
-    signed_range_text,
-    signed_text,
-)
+from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, signed_text
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
@@ -171,7 +166,7 @@ class ChoiceResult(Shown, Saved):
         header = (
             f"gain over {self.against}",
             self.measure,
-            f"{percent_text(1 - self.alpha)} interval",
+            f"{100 * (1 - self.alpha):.4g}% interval",
         )
         return Table(
             (*header, "p (better)", "verdict"),

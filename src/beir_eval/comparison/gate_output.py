@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.headlines import join_names
-from beir_eval.comparison.overview import (
-    DIFFERENCE,
-    columns_of_means,
-    narrow_tables,
-    one_digit,
-)
+from beir_eval.comparison.overview import DIFFERENCE, columns_of_means, narrow_tables, one_digit
 from beir_eval.comparison.tables import in_shown_order
 from beir_eval.comparison.verdict_sentences import (
     interval_text,
@@ -93,7 +88,7 @@ def full_reason(check: GateCheck) -> str:
         interval = ""
         if check.num_differing and check.rule == "not worse":
             ends = interval_text(check.low, check.high)
-            interval = f" ({percent_text(check.confidence)} interval: {ends})"
+            interval = f" ({percent_text(check.confidence or 0.0)} interval: {ends})"
         p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
         text = f"{text}: {signed_text(check.value)}{interval}, {p}"
     return f"{text}. {check.note[0].upper()}{check.note[1:]}" if check.note else text
@@ -125,7 +120,8 @@ def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
             interval = signed_range_text(check.low, check.high) if check.num_differing else ""
         outcome = Cell(check.outcome, verdict=_COLOURS[check.outcome])
         cells.append((signed, interval, p, outcome))
-    headings = (DIFFERENCE, f"{percent_text(first.confidence)} interval", "p (worse)", "gate")
+    percent = percent_text(first.confidence or 0.0)
+    headings = (DIFFERENCE, f"{percent} interval", "p (worse)", "gate")
     evidence = dict(zip(headings, zip(*cells, strict=True), strict=True))
     if first.rule == "non-inferior":  # the bound is not that of the test
         evidence = {
