@@ -442,6 +442,17 @@ def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
     assert [line.strip() for line in failure.text.splitlines()[1:]] == list(worse.lost_most)
 
 
+def test_only_queries_that_lost_something_lost_most():
+    results = given({"old": [0.5] * 30, "new": [0.25, 0.0] + [0.5] * 28})
+    [check] = check_gate(compare(results, baseline="old"), non_inferior=True)
+    assert check.lost_most == ()  # it is undecided
+    [check] = check_gate(compare(results, baseline="old", margin=0.1), non_inferior=True)
+    assert check.lost_most == (
+        "q01: 0.5000 -> 0.0000 (-0.5000)",
+        "q00: 0.5000 -> 0.2500 (-0.2500)",
+    )
+
+
 def test_the_screen_of_a_gate_has_the_outcome_of_each_system():
     half = evaluate(QRELS, {q: RUNS["old"][q] for q in list(QRELS)[::2]}, "MRR", name="half")
     comparison = compare([result("old"), result("worse"), half], baseline="old", measures="MRR")
