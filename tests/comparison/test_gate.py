@@ -211,8 +211,6 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
     [few] = checks("old", "same", non_inferior=True, margin=0.02)
     assert few.outcome == "undecided"
     assert few.smallest_margin == smallest_margin(40)
-    assert "a loss of 0.02 or more is not ruled out" in few.reason
-    assert "without gains, 40 queries rule out no loss below 0.0722" in few.note
 
 
 def test_gains_can_show_a_margin_that_equal_scores_cannot():
@@ -222,16 +220,6 @@ def test_gains_can_show_a_margin_that_equal_scores_cannot():
     assert gains.outcome == "passed"
     assert gains.limit < gains.smallest_margin
     assert same.outcome == "undecided"
-
-
-def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_to_be_worse():
-    [worse] = checks("old", "worse", non_inferior=True, margin=0.02)
-    assert worse.limit < worse.smallest_margin
-    assert worse.outcome == "failed"
-    assert "by a one-sided test it is worse (p" in worse.note
-    [enough] = checks("old", "worse", non_inferior=True, margin=0.1)
-    assert enough.outcome == "failed"
-    assert not enough.note
 
 
 def test_the_reason_of_an_unbounded_measure_says_that_t_alone_decides():
@@ -286,9 +274,6 @@ def old_and_worse(num_queries):
 
 def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
     old, worse = old_and_worse(4)
-    [check] = check_gate(compare([old, worse], baseline="old"))
-    assert check.outcome == "undecided"
-    assert "with 4 queries no p is below 0.0625" in check.reason
     with pytest.raises(InputError, match=r"no loss of worse could be significant at 0\.05"):
         assert_no_regression(worse, old, "MRR")
 
@@ -378,9 +363,7 @@ def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
     [check] = check_floors(scores, {"MRR": 0.95})
     assert (check.outcome, check.low, check.high) == ("passed", -math.inf, math.inf)
     assert "mean MRR 1.0000 (the same score on all 30 queries): the mean is not" in check.reason
-    [check] = check_floors(scores, {"MRR": 0.95}, floor_interval=True)
-    assert check.outcome == "undecided"
-    assert "there is no interval of the mean" in check.reason
+    assert check_floors(scores, {"MRR": 0.95}, floor_interval=True)[0].outcome == "undecided"
     assert check_floors(low, {"MRR": 0.95}, floor_interval=True)[0].outcome == "failed"
 
 

@@ -108,7 +108,7 @@ def pool(grades, best_first):
 
 
 def with_unjudged(qrels, run, *, every):
-    """Return a run with one unjudged document before every so many of a run."""
+    """Return qrels, and a run with one unjudged document before every so many of a run."""
     mixed = {}
     for query, scores in run.items():
         ranked = sorted(scores, key=scores.get, reverse=True)
@@ -116,7 +116,7 @@ def with_unjudged(qrels, run, *, every):
         for number in range(0, len(ranked), every - 1):
             ranked.insert(number + number // (every - 1), unjudged[number])
         mixed[query] = {doc: float(-number) for number, doc in enumerate(ranked)}
-    return mixed
+    return qrels, mixed
 
 
 RIGHT = scored(RANKINGS)
@@ -196,17 +196,16 @@ def test_a_mistake_is_named(mistake):
 
 
 def few_of_another_query():
-    """Return 20 queries; 5 documents of each of 10 rankings are relevant for another one."""
-    run = {
-        query: {
-            (f"d{(number + rank) % 20}" if number < 10 and rank < 6 else f"{query}-{rank}"): -rank
+    """Return 20 queries; 5 documents of 10 rankings each are relevant for another query."""
+    rankings = {
+        query: [
+            f"d{(number + rank) % 20}" if number < 10 and rank < 6 else f"{query}-{rank}"
             for rank in range(1, 11)
-        }
+        ]
         for number, query in enumerate(QUERIES[:20])
     }
-    return {f"q{number:02}": {f"d{number}": 1} for number in range(20)}, run | {
-        "q19": {"d19": 0.0} | {f"x{rank}": -rank for rank in range(1, 10)}
-    }
+    rankings["q19"][0] = "d19"
+    return {query: {f"d{int(query[1:])}": 1} for query in rankings}, scored(rankings)
 
 
 #: Documents of the grades 1, 0 and 2, in this order.
@@ -216,23 +215,19 @@ POOL = {
 }
 
 
-def no_grade_is_0():
-    qrels, run = pool((2, 1), best_first=True)
-    return qrels, with_unjudged(qrels, run, every=10)
-
-
-#: {name: what such a mistake shows}.
-FACTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())["facts"]
+#: What a mistake shows, by its name; and by its code, if ranks in a file show it.
+TEXTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())
+FACTS, OF_RANKS = TEXTS["facts"], TEXTS["ranks"]
 OTHERS = {
     "few of another query": few_of_another_query,
-    "no grade is 0": no_grade_is_0,
+    "no grade is 0": lambda: with_unjudged(*pool((2, 1), best_first=True), every=10),
     "pairs of equal scores": lambda: (JUDGED, scored(RANKINGS, lambda rank: -(rank // 2))),
     "four grades": lambda: pool((4, 3, 2, 1), best_first=True),
     "best last": lambda: (POOL, scored(POOL)),
 }
 
 
-@pytest.mark.parametrize("mistake", {*FACTS} & {*MISTAKES, *OTHERS})
+@pytest.mark.parametrize("mistake", FACTS)
 def test_a_fact_has_the_numbers_of_the_mistake(mistake):
     qrels, run = OTHERS[mistake]() if mistake in OTHERS else (JUDGED, MISTAKES[mistake][0])
     assert FACTS[mistake] in [finding.fact for finding in findings_of(qrels, run)]
@@ -306,8 +301,8 @@ def test_scales_of_deep_pools_begin_at_0_and_the_highest_grade_is_the_best(
 
 def test_of_two_or_three_grades_the_lowest_may_be_relevant_where_other_documents_are_found_too():
     qrels, run = pool((2, 1), best_first=True)
-    assert codes_of(qrels, with_unjudged(qrels, run, every=10)) == ["grades-without-zero"]
-    assert codes_of(qrels, with_unjudged(qrels, run, every=5)) == []
+    assert codes_of(*with_unjudged(qrels, run, every=10)) == ["grades-without-zero"]
+    assert codes_of(*with_unjudged(qrels, run, every=5)) == []
 
 
 def test_grades_that_count_the_lines_are_named():
@@ -451,7 +446,7 @@ def test_the_ranks_of_a_file_are_compared_with_its_scores(tmp_path, line, code, 
     findings = findings_of(JUDGED, read_run(path))
     assert [finding.code for finding in findings] == [code] * (code is not None)
     for finding in findings:
-        assert finding.fact == FACTS[code]
+        assert finding.fact == OF_RANKS[code]
     assert codes_of(JUDGED, read_run(path), order="given") == []
 
 
