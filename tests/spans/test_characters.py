@@ -50,8 +50,9 @@ def test_a_cleaned_chunk_has_each_gold_character_at_a_rank_of_its_own():
     cleaned = {"q": [Chunk("d", text="one two three")]}
     measured = scores(gold, cleaned, ["Recall", "Precision", "Precision@13"], corpus)
     assert measured == {"Recall": 1, "Precision": 1, "Precision@13": 1}
-    # The twelfth of 17 characters is scaled to the ninth of 13.
-    assert scores({"q": [Span("d", 12, 17)]}, cleaned, "MRR", corpus) == {"MRR": 1 / 10}
+    # 12 to 16 of 17 are 9, 9, 10, 11 and 12 of 13, of which the second is moved to 10, and so on.
+    last = scores({"q": [Span("d", 12, 17)]}, cleaned, ["MRR", "Recall@13"], corpus)
+    assert last == {"MRR": 1 / 10, "Recall@13": 4 / 5}
 
 
 offsets = st.tuples(st.integers(0, 19), st.integers(1, 12)).map(lambda at: (at[0], at[0] + at[1]))
@@ -156,9 +157,9 @@ def test_a_span_is_found_once_enough_of_it_is_read():
     ranked = {"q": [Chunk("d", 0, 5), Chunk("d", 5, 10), Chunk("d", 20, 30)]}
     ranks = {"Recall@5": 0, "Recall@6": 1 / 2, "Recall@12": 1 / 2, "Recall@13": 1}
     assert scores(gold, ranked, list(ranks), corpus, overlap=0.75) == ranks
-    # 11 of 20 characters are enough, though 0.55 * 20 is 11.000000000000002.
-    of_20 = {"q": [Span("d", 0, 20)]}, {"q": [Chunk("d", 0, 11)]}
-    assert scores(*of_20, "Recall@11", corpus, overlap=0.55) == {"Recall@11": 1}
+    # 7 of 25 characters are enough, though 0.28 * 25 is 7.000000000000001.
+    of_25 = {"q": [Span("d", 0, 25)]}, {"q": [Chunk("d", 0, 7)]}
+    assert scores(*of_25, "Recall@7", corpus, overlap=0.28) == {"Recall@7": 1}
     chunks = {"Recall@1": 0, "Recall@2": 1 / 2, "Recall@3": 1, "MRR": 1 / 2}
     assert scores(gold, ranked, list(chunks), corpus, overlap=0.75, ranks="chunks") == chunks
 
