@@ -98,8 +98,8 @@ def test_changed_document_ids_are_a_warning_with_ids_of_both_sides_and_the_reaso
 @pytest.mark.parametrize("number", [1, 2])
 def test_the_retrieved_documents_that_are_judged_are_counted(number):
     qrels, run = example(NUMBERS)
-    found = [query for query in QUERIES if not run[query].keys().isdisjoint(qrels[query])]
-    other = respelled(run, "doc_{}".format) | {query: run[query] for query in found[:number]}
+    matching = [query for query in QUERIES if not run[query].keys().isdisjoint(qrels[query])]
+    other = respelled(run, "doc_{}".format) | {query: run[query] for query in matching[:number]}
     fact = f"only {number} of the 600 retrieved documents of 60 judged queries (is|are) judged"
     with pytest.warns(BeirEvalWarning, match=fact):
         evaluate(qrels, other, "nDCG@10")
