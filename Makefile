@@ -11,7 +11,8 @@
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
 # make coverage  fail unless tests/core, tests/measures and tests/significance reach every branch
 # make mutants  change measures and ranking in small ways: do the tests notice? (slow, by hand)
-# make check  lint, types, import contracts, rules of style, size, costs of each path
+# make known-mutants [IN=spans]  make faulty changes in the package: do its quick tests notice? (slow, by hand)
+# make check  lint, types, import contracts, rules of style, numbers in texts, size, costs of each path
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
@@ -50,7 +51,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
 SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark upstream environments coverage mutants check docs fuzz bench published bench-scale bench-paths clean
+.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark upstream environments coverage mutants known-mutants check docs fuzz bench published bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -147,6 +148,9 @@ coverage: $(VENV)/.test
 mutants: $(VENV)/.mutants
 	$(BIN)/python scripts/mutants.py
 
+known-mutants: $(VENV)/.test
+	$(ONE_THREAD) $(BIN)/python scripts/known_mutants.py $(IN)
+
 # Costs are counted here, in a process of their own, and not in make test too, which leaves out the
 # test that counts them: its processes have much else in memory, and once is enough.
 check: $(VENV)/.check
@@ -155,6 +159,7 @@ check: $(VENV)/.check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_style.py
+	$(BIN)/python scripts/check_texts.py
 	$(BIN)/python scripts/check_size.py
 	$(BIN)/python tests/support/recorded/record.py compare costs
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/documentation.yml .github/workflows/release.yml .github/workflows/tests.yml docs/examples/retrieval.yml

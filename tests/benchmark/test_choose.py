@@ -36,6 +36,7 @@ def test_the_best_is_chosen_and_its_test_chooses_again():
     assert choice.chosen_in == {"c2": 50}
     assert choice.held_out == pytest.approx(choice.in_sample)
     assert choice.low > 0
+    assert "99.5% interval" in str(choose(RESULTS, "base", MEASURE, alpha=0.005))
     first, *_, last = str(choice).splitlines()
     assert first == f"{MEASURE}, 60 queries: c2, the best of 3, is better than base"
     query, loss = choice.largest_loss

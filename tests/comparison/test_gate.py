@@ -1,7 +1,9 @@
 """The gate decides each system by itself, and says why, and what it could have missed."""
 
 import math
+import tomllib
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from beir_eval import (
 )
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
-from beir_eval.comparison.gate_output import gate_document
+from beir_eval.comparison.gate_output import full_reason, gate_document
 from beir_eval.errors import InputError, NotEvaluatedError, SettingError
 from beir_eval.significance import sign_flip, smallest_margin
 from beir_eval.significance.equivalence import non_inferiority
@@ -68,6 +70,37 @@ def checks(*names, **settings):
     non_inferior = settings.pop("non_inferior", False)
     comparison = compare([result(name) for name in names], baseline=names[0], **settings)
     return check_gate(comparison, "MRR", non_inferior=non_inferior)
+
+
+#: {case: what the gate says of the new system}.
+REASONS = tomllib.loads((Path(__file__).parent / "reasons.toml").read_text())
+#: {case: (old scores, new scores, settings of the comparison, settings of the gate)}.
+GATES = {
+    "t-test": ([0.5] * 4, [0.25, 0.5] * 2, {"test": "t"}, {}),
+    "low-level": ([0.5] * 12, [0.25] * 12, {"alpha": 0.001}, {}),
+    "few": ([0.5] * 4, [0.25] * 4, {}, {}),
+    "gains": ([0.0] * 9, [1.0] * 9, {}, {}),
+    "no-power": ([0.0, 1.0] * 5, [1.0, 0.0] * 5, {"alpha": 0.01}, {}),
+    "small-margin": ([0.5] * 6, [0.25] * 6, {"margin": 0.02}, {"non_inferior": True}),
+    "undecided": ([0.5] * 30, [0.5] * 30, {}, {"non_inferior": True}),
+    "non-inferior": ([0.5] * 30, [0.5] * 30, {"margin": 0.1}, {"non_inferior": True}),
+    "inferior": ([0.5] * 30, [0.25] * 30, {"margin": 0.1}, {"non_inferior": True}),
+    "floor": (None, [0.5, 1.0] * 10, {}, {"floors": {"nDCG@10": 0.7}}),
+    "low-end": (None, [0.5, 1.0] * 10, {}, {"floors": {"nDCG@10": 0.7}, "floor_interval": True}),
+    "no-spread": (None, [1.0] * 30, {}, {"floors": {"nDCG@10": 0.7}, "floor_interval": True}),
+    "one-query": (None, [1.0], {}, {"floors": {"nDCG@10": 0.7}}),
+}
+
+
+@pytest.mark.parametrize("case", GATES)
+def test_a_reason_has_the_numbers_of_the_scores(case):
+    old, new, settings, of_gate = GATES[case]
+    if old is None:
+        [check] = check_floors(*given({"new": new}), **of_gate)
+    else:
+        results = given({"old": old, "new": new})
+        [check] = check_gate(compare(results, baseline="old", **settings), **of_gate)
+    assert full_reason(check) == REASONS[case]
 
 
 @pytest.mark.slow
@@ -178,8 +211,6 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
     [few] = checks("old", "same", non_inferior=True, margin=0.02)
     assert few.outcome == "undecided"
     assert few.smallest_margin == smallest_margin(40)
-    assert "a loss of 0.02 or more is not ruled out" in few.reason
-    assert "without gains, 40 queries rule out no loss below 0.0722" in few.note
 
 
 def test_gains_can_show_a_margin_that_equal_scores_cannot():
@@ -189,16 +220,6 @@ def test_gains_can_show_a_margin_that_equal_scores_cannot():
     assert gains.outcome == "passed"
     assert gains.limit < gains.smallest_margin
     assert same.outcome == "undecided"
-
-
-def test_with_too_few_queries_for_the_margin_a_system_fails_only_if_it_is_shown_to_be_worse():
-    [worse] = checks("old", "worse", non_inferior=True, margin=0.02)
-    assert worse.limit < worse.smallest_margin
-    assert worse.outcome == "failed"
-    assert "by a one-sided test it is worse (p" in worse.note
-    [enough] = checks("old", "worse", non_inferior=True, margin=0.1)
-    assert enough.outcome == "failed"
-    assert not enough.note
 
 
 def test_the_reason_of_an_unbounded_measure_says_that_t_alone_decides():
@@ -253,9 +274,6 @@ def old_and_worse(num_queries):
 
 def test_too_few_queries_for_any_loss_to_be_significant_are_undecidable():
     old, worse = old_and_worse(4)
-    [check] = check_gate(compare([old, worse], baseline="old"))
-    assert check.outcome == "undecided"
-    assert "with 4 queries no p is below 0.0625" in check.reason
     with pytest.raises(InputError, match=r"no loss of worse could be significant at 0\.05"):
         assert_no_regression(worse, old, "MRR")
 
@@ -290,9 +308,12 @@ def test_missing_queries_are_undecidable_unless_they_are_allowed():
         QRELS, {query: RUNS["old"][query] for query in list(QRELS)[::2]}, "MRR", name="half"
     )
     comparison = compare([result("old"), half], baseline="old", measures="MRR")
-    for check in check_gate(comparison, floors={"MRR": 0.1}):
+    lacks = "half lacks 20 of 40 judged queries. Complete the run"
+    pair, floor = check_gate(comparison, floors={"MRR": 0.1})
+    assert pair.reason.startswith(f"half vs old, MRR: {lacks}")
+    assert floor.reason.startswith(f"half, MRR: {lacks}")
+    for check in (pair, floor):
         assert check.outcome == "undecided"
-        assert "half lacks 20 of 40 judged queries. Complete the run" in check.reason
         assert "--allow-missing (allow_missing=True)" in check.reason
         assert check.value is None
     [check] = check_gate(comparison, allow_missing=True)
@@ -342,9 +363,7 @@ def test_equal_scores_have_no_interval_that_a_floor_could_be_compared_with():
     [check] = check_floors(scores, {"MRR": 0.95})
     assert (check.outcome, check.low, check.high) == ("passed", -math.inf, math.inf)
     assert "mean MRR 1.0000 (the same score on all 30 queries): the mean is not" in check.reason
-    [check] = check_floors(scores, {"MRR": 0.95}, floor_interval=True)
-    assert check.outcome == "undecided"
-    assert "there is no interval of the mean" in check.reason
+    assert check_floors(scores, {"MRR": 0.95}, floor_interval=True)[0].outcome == "undecided"
     assert check_floors(low, {"MRR": 0.95}, floor_interval=True)[0].outcome == "failed"
 
 
@@ -404,6 +423,17 @@ def test_a_failed_check_lists_the_queries_that_lost_most_in_every_output(files):
         assert text.count("loses most") == text.count(sentence) == 1
     [failure] = ET.parse(files / "g.xml").getroot().iter("failure")  # noqa: S314 - ours
     assert [line.strip() for line in failure.text.splitlines()[1:]] == list(worse.lost_most)
+
+
+def test_only_queries_that_lost_something_lost_most():
+    results = given({"old": [0.5] * 30, "new": [0.25, 0.0] + [0.5] * 28})
+    [check] = check_gate(compare(results, baseline="old"), non_inferior=True)
+    assert check.lost_most == ()  # it is undecided
+    [check] = check_gate(compare(results, baseline="old", margin=0.1), non_inferior=True)
+    assert check.lost_most == (
+        "q01: 0.5000 -> 0.0000 (-0.5000)",
+        "q00: 0.5000 -> 0.2500 (-0.2500)",
+    )
 
 
 def test_the_screen_of_a_gate_has_the_outcome_of_each_system():

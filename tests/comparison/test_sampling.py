@@ -64,6 +64,23 @@ def test_with_two_repeats_of_every_system_p_is_over_queries_and_repeats():
     assert averaged.noise_to_undo < pair.repeat_deviation
 
 
+def test_equal_repeats_have_the_p_over_queries_and_no_narrower_interval():
+    """A t interval over queries and repeats is narrower here than that of the sign-flip test."""
+    shifts = {"a": 0.02, "b": 0.0, "c": 0.01}
+    systems = {
+        name: [scored(name, shift, seed=seed)] * 3
+        for seed, (name, shift) in enumerate(shifts.items(), start=1)
+    }
+    both, averaged = (
+        compare(systems, baseline="b", repeats=kind, correction="holm").differences
+        for kind in ("random", "averaged")
+    )
+    for pair, alone in zip(both, averaged, strict=True):
+        assert pair.p_queries == alone.p_corrected
+        assert pair.low <= alone.low < alone.high <= pair.high
+    assert (both[0].low, both[0].high) == (averaged[0].low, averaged[0].high)
+
+
 def test_a_verdict_over_repeats_states_both_p():
     comparison = compare(
         {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, baseline="b"

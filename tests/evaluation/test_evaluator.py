@@ -132,8 +132,9 @@ def test_negative_grades_are_counted_and_gain_nothing():
 
 def test_fractional_grades_are_warned_about_unless_a_threshold_is_set():
     qrels, run = {"q": {"a": 0.5}}, {"q": {"a": 1.0}}
-    with pytest.warns(BeirEvalWarning, match="fractional grades"):
-        evaluate(qrels, run, ["P@1", "nDCG@10"])
+    fact = "every grade above 0 counts as relevant for 'Precision@1', 'MAP'"
+    with pytest.warns(BeirEvalWarning, match=f"the qrels hold fractional grades, and {fact}"):
+        evaluate(qrels, run, ["P@1", "MAP", "nDCG@10"])
     evaluate(qrels, run, ["P(rel=0.5)@1", "nDCG@10", "ERR(max_grade=1)"])
 
 

@@ -298,7 +298,9 @@ def test_measures_beside_those_of_documents_keep_both_and_everything_counted(mis
     assert EvaluationResult.load(tmp_path / "both.json") == both
     text = " ".join(str(both).split())
     assert "EM" in text
-    assert any("EM: a custom measure" in note for note in both.notes())
+    over = "3 queries" if missing == "zero" else "2 queries"  # the run lacks q0
+    scale = "from 0 to 1, higher is better"
+    assert f"EM: a custom measure, {scale}, computed elsewhere over {over}" in both.notes()
     comparison = compare({"A": both, "B": both.model_copy(update={"name": "B"})}, baseline="A")
     assert {difference.measure for difference in comparison.differences} == {
         "nDCG@10",

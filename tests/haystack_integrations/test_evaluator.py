@@ -316,8 +316,10 @@ def test_retrieved_documents_that_lack_the_collapse_field_are_counted_in_a_warni
     assert "1 of the 2 retrieved documents do not have this field" in logged[0]
     logged.clear()
     assert evaluator.run([docs("b")], [docs("b")])["score"] == 1.0
-    for words in ("collapse='meta.source_id'", "none of the 1 retrieved documents"):
-        assert words in logged[0]
+    lacking = (
+        "none of the 1 retrieved documents has this field; each counts as a document of its own"
+    )
+    assert f"collapse='meta.source_id': {lacking}" in logged[0]
 
 
 def test_documents_without_the_field_match_nothing_and_keep_their_ranks(logged):
@@ -370,12 +372,17 @@ def test_a_grade_must_be_a_number(score):
         BEIREvaluator().run([scored(a=score)], [docs("a")])
 
 
+GRADES = {"b": 1.0, "a": 0.4, "c": 0.5}
+
+
 def test_fractional_grades_cause_one_warning(logged):
-    BEIREvaluator(["MAP"]).run([[Document(content="text of a", score=0.4)]], [docs("a")])
+    truth = [Document(content=f"text of {name}", score=score) for name, score in GRADES.items()]
+    BEIREvaluator(["MAP"]).run([truth], [docs("a")])
     qrels = {"q": {"a": 0.4}}
     BEIREvaluator(["MAP"], qrels=qrels).run(retrieved_documents=[docs("a")], query_ids=["q"])
     of_truth, of_qrels = logged
-    assert "1 of 1 are fractions, such as 0.4" in of_truth
+    grades = "the scores of ground-truth documents are their grades"
+    assert f"{grades}, and 2 of 3 are fractions, such as 0.4. " in of_truth
     assert of_qrels.startswith("the qrels hold fractional grades")
 
 

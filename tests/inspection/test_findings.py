@@ -2,9 +2,11 @@
 
 import itertools
 import random
+import tomllib
 import unicodedata
 import warnings
 from collections import defaultdict
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -46,12 +48,16 @@ def scored(rankings, score_of=lambda rank: 30.5 - rank):
     }
 
 
-def codes_of(qrels, run, **settings):
+def findings_of(qrels, run, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BeirEvalWarning)
         result = evaluate(qrels, run, ["nDCG@10", "MAP"], **settings)
     assert all(finding.level != "note" for finding in result.counted.findings)  # each is a warning
-    return [finding.code for finding in result.counted.findings]
+    return result.counted.findings
+
+
+def codes_of(qrels, run, **settings):
+    return [finding.code for finding in findings_of(qrels, run, **settings)]
 
 
 def every(step, change, run):
@@ -102,7 +108,7 @@ def pool(grades, best_first):
 
 
 def with_unjudged(qrels, run, *, every):
-    """Return a run with one unjudged document before every so many of a run."""
+    """Return qrels, and a run with one unjudged document before every so many of a run."""
     mixed = {}
     for query, scores in run.items():
         ranked = sorted(scores, key=scores.get, reverse=True)
@@ -110,7 +116,7 @@ def with_unjudged(qrels, run, *, every):
         for number in range(0, len(ranked), every - 1):
             ranked.insert(number + number // (every - 1), unjudged[number])
         mixed[query] = {doc: float(-number) for number, doc in enumerate(ranked)}
-    return mixed
+    return qrels, mixed
 
 
 RIGHT = scored(RANKINGS)
@@ -189,6 +195,44 @@ def test_a_mistake_is_named(mistake):
     assert code in codes_of(JUDGED, run)
 
 
+def few_of_another_query():
+    """Return 20 queries; 5 documents of 10 rankings each are relevant for another query."""
+    rankings = {
+        query: [
+            f"d{(number + rank) % 20}" if number < 10 and rank < 6 else f"{query}-{rank}"
+            for rank in range(1, 11)
+        ]
+        for number, query in enumerate(QUERIES[:20])
+    }
+    rankings["q19"][0] = "d19"
+    return {query: {f"d{int(query[1:])}": 1} for query in rankings}, scored(rankings)
+
+
+#: Documents of the grades 1, 0 and 2, in this order.
+POOL = {
+    query: {f"{query}-{number}": (1, 0, 2)[number // 20] for number in range(60)}
+    for query in QUERIES
+}
+
+
+#: What a mistake shows, by its name; and by its code, if ranks in a file show it.
+TEXTS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())
+FACTS, OF_RANKS = TEXTS["facts"], TEXTS["ranks"]
+OTHERS = {
+    "few of another query": few_of_another_query,
+    "no grade is 0": lambda: with_unjudged(*pool((2, 1), best_first=True), every=10),
+    "pairs of equal scores": lambda: (JUDGED, scored(RANKINGS, lambda rank: -(rank // 2))),
+    "four grades": lambda: pool((4, 3, 2, 1), best_first=True),
+    "best last": lambda: (POOL, scored(POOL)),
+}
+
+
+@pytest.mark.parametrize("mistake", FACTS)
+def test_a_fact_has_the_numbers_of_the_mistake(mistake):
+    qrels, run = OTHERS[mistake]() if mistake in OTHERS else (JUDGED, MISTAKES[mistake][0])
+    assert FACTS[mistake] in [finding.fact for finding in findings_of(qrels, run)]
+
+
 @pytest.mark.parametrize("num_wrong", [0, 1, 3, 20])
 def test_rankings_without_a_judged_document_of_a_pool_are_named(num_wrong):
     """Their documents are those of another corpus; a query with few judgements may match none."""
@@ -257,8 +301,8 @@ def test_scales_of_deep_pools_begin_at_0_and_the_highest_grade_is_the_best(
 
 def test_of_two_or_three_grades_the_lowest_may_be_relevant_where_other_documents_are_found_too():
     qrels, run = pool((2, 1), best_first=True)
-    assert codes_of(qrels, with_unjudged(qrels, run, every=10)) == ["grades-without-zero"]
-    assert codes_of(qrels, with_unjudged(qrels, run, every=5)) == []
+    assert codes_of(*with_unjudged(qrels, run, every=10)) == ["grades-without-zero"]
+    assert codes_of(*with_unjudged(qrels, run, every=5)) == []
 
 
 def test_grades_that_count_the_lines_are_named():
@@ -314,9 +358,9 @@ def test_rankings_that_were_shifted_in_an_order_of_their_own_are_named(step):
     with pytest.warns(BeirEvalWarning, match="other queries"):
         [finding] = evaluate(qrels, shifted, "MRR").counted.findings
     # The last query has none after it.
-    which = "9 of 40 rankings looked at fit the query after theirs"
+    which = "9 of 40 rankings looked at fit the query after theirs, and not their own"
     if step == -1:
-        which = "10 of 40 rankings looked at fit the query before theirs"
+        which = "10 of 40 rankings looked at fit the query before theirs, and not their own"
     assert which in finding.fact
 
 
@@ -399,8 +443,10 @@ def test_the_ranks_of_a_file_are_compared_with_its_scores(tmp_path, line, code, 
         return
     path = tmp_path / "run.trec"
     path.write_text("".join(reversed(lines) if is_reversed else lines))
-    expected = [] if code is None else [code]
-    assert codes_of(JUDGED, read_run(path)) == expected
+    findings = findings_of(JUDGED, read_run(path))
+    assert [finding.code for finding in findings] == [code] * (code is not None)
+    for finding in findings:
+        assert finding.fact == OF_RANKS[code]
     assert codes_of(JUDGED, read_run(path), order="given") == []
 
 

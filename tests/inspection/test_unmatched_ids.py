@@ -2,13 +2,17 @@
 
 import random
 import re
+import tomllib
 import warnings
+from pathlib import Path
 
 import pytest
 
 from beir_eval import BeirEvalWarning, Run, evaluate
 from beir_eval.errors import QueryMismatchError
 
+#: {cause: why ids do not match}.
+REASONS = tomllib.loads((Path(__file__).parent / "facts.toml").read_text())["reasons"]
 QUERIES = [f"q{number}" for number in range(60)]
 _RANDOM = random.Random(0)
 NUMBERS = [str(number) for number in _RANDOM.sample(range(1000, 900_000), 600)]
@@ -52,30 +56,36 @@ ROW_OF = {doc_id: str(row) for ids in CORPORA.values() for row, doc_id in enumer
 
 
 @pytest.mark.parametrize(
-    ("corpus", "change", "words"),
+    ("corpus", "change", "cause"),
     [
-        ("numbers", "msmarco_{}".format, "begin with 'msmarco_', those of the qrels"),
-        ("prefixed", lambda doc: doc[4:], "ids of the qrels begin with 'MED-'"),
-        ("prefixed", lambda doc: f"doc_{doc[4:]}", "with 'MED-'; replace it"),
-        ("letters", str.upper, "ids differ in upper and lower case only"),
-        ("padded", lambda doc: doc.lstrip("0"), "ids differ in leading zeros only"),
-        ("numbers", lambda doc: doc.zfill(9), "ids differ in leading zeros only"),
-        ("numbers", lambda doc: f"{int(doc):,}", "ids differ in separators"),
-        ("letters", "http://{}".format, "ids differ in http or https"),
-        ("letters", "\ufeff{}".format, "ids differ in encoding only; read both"),
-        *((corpus, ROW_OF.get, "look like row numbers") for corpus in CORPORA),
-        ("letters", lambda doc: doc[::-1], "). Use the same data set and the same ids"),
+        ("numbers", "msmarco_{}".format, "prefix"),
+        ("numbers", "{}.txt".format, "suffix"),
+        ("numbers", lambda doc: f"{doc}#{int(doc) % 7}", "chunks"),
+        ("prefixed", lambda doc: doc[4:], "prefix-of-qrels"),
+        ("prefixed", lambda doc: f"doc_{doc[4:]}", "two-prefixes"),
+        ("letters", str.upper, "case"),
+        ("padded", lambda doc: doc.lstrip("0"), "zeros"),
+        ("numbers", lambda doc: doc.zfill(9), "zeros"),
+        ("numbers", lambda doc: f"{int(doc):,}", "separators"),
+        ("letters", "http://{}".format, "addresses"),
+        ("letters", "\ufeff{}".format, "encoding"),
+        *((corpus, ROW_OF.get, "rows") for corpus in CORPORA),
+        ("letters", lambda doc: doc[::-1], "unknown"),
     ],
 )
 @pytest.mark.parametrize("hit_share", [0.6, 0.1])
 def test_changed_document_ids_are_a_warning_with_ids_of_both_sides_and_the_reason(
-    corpus, change, words, hit_share
+    corpus, change, cause, hit_share
 ):
     qrels, run = example(CORPORA[corpus], hit_share=hit_share)
     with pytest.warns(BeirEvalWarning, match="bad: document ids do not match") as caught:
         result = evaluate(qrels, respelled(run, change), "nDCG@10", name="bad")
     assert caught[0].filename == __file__
     [warning] = result.warnings()
+    fact = "document ids do not match: none of the 600 retrieved documents of 60 judged queries is"
+    assert warning.startswith(f"check first: {fact} judged (")
+    reason = REASONS[cause]
+    words = f"). Likely reason: {reason}. Use the same data set" if reason else "). Use the same"
     assert words in warning
     [of_qrels, of_run] = re.findall(r"have '([^']*)'|has '([^']*)'", warning)
     assert of_qrels[0] in {doc_id for judged in qrels.values() for doc_id in judged}
@@ -83,7 +93,16 @@ def test_changed_document_ids_are_a_warning_with_ids_of_both_sides_and_the_reaso
         repr(change(doc_id)).strip("'") for docs in run.values() for doc_id in docs
     }
     assert result.notes()[0] == warning
-    assert "60 judged queries" in warning
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_the_retrieved_documents_that_are_judged_are_counted(number):
+    qrels, run = example(NUMBERS)
+    matching = [query for query in QUERIES if not run[query].keys().isdisjoint(qrels[query])]
+    other = respelled(run, "doc_{}".format) | {query: run[query] for query in matching[:number]}
+    fact = f"only {number} of the 600 retrieved documents of 60 judged queries (is|are) judged"
+    with pytest.warns(BeirEvalWarning, match=fact):
+        evaluate(qrels, other, "nDCG@10")
 
 
 def test_row_numbers_of_arrays_without_doc_ids_are_recognised():

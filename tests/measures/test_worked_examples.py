@@ -13,7 +13,6 @@ from beir_eval import (
     F1,
     MAP,
     MRR,
-    BeirEvalWarning,
     Precision,
     R_cap,
     Recall,
@@ -63,11 +62,6 @@ def test_binary_measures_with_a_threshold_on_fractional_grades():
     assert result["MRR(rel=0.5)@3"] == approx((1 + 1 + 1 / 3) / 3, rel=1e-15)
     assert round(result["MRR(rel=0.5)@3"], 2) == 0.78
     assert result["MRR(rel=0.5)@2"] == 2 / 3
-
-
-def test_fractional_grades_without_a_threshold_cause_a_warning():
-    with pytest.warns(BeirEvalWarning, match=r"every grade above 0 counts as relevant .*'MRR@3'"):
-        evaluate(FRACTIONS, SAME_RANKING_FOR_ALL, [MRR @ 3, nDCG @ 2])
 
 
 def test_capped_recall_of_three_hits_in_five_with_seven_relevant():

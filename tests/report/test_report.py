@@ -241,10 +241,11 @@ def test_both_means_are_shown_when_queries_are_missing(tmp_path):
 
 
 def test_a_curve_of_checkpoints_is_a_section(tmp_path):
-    comparison = made(12, 3)
+    comparison = compare(made(12, 3).results, baseline="system 0", alpha=0.005)
     curve = checkpoint_curve(comparison.results, draws=2000)
     page = page_of(tmp_path / "r.html", comparison, curve=curve)
     assert "From checkpoint to checkpoint" in page.text
+    assert "Means over 12 queries with 99.5% t intervals" in page.text
     for note in curve.notes():
         assert note in page.text
     assert "curve-0" in page.data["figures"]

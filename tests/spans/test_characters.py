@@ -40,7 +40,8 @@ def test_text_that_is_not_of_the_document_comes_first_and_costs_ranks():
         lost = scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, "MRR", corpus)
     assert lost == {"MRR": 0}
     # Without a corpus the offsets are taken: six characters stand before the gold.
-    assert scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, "MRR") == {"MRR": 1 / 8}
+    without = scores({"q": [Span("d", 0, 4)]}, {"q": [chunk]}, ["MRR", "Precision"])
+    assert without == {"MRR": 1 / 8, "Precision": 4 / 11}
 
 
 def test_a_cleaned_chunk_has_each_gold_character_at_a_rank_of_its_own():
@@ -49,6 +50,9 @@ def test_a_cleaned_chunk_has_each_gold_character_at_a_rank_of_its_own():
     cleaned = {"q": [Chunk("d", text="one two three")]}
     measured = scores(gold, cleaned, ["Recall", "Precision", "Precision@13"], corpus)
     assert measured == {"Recall": 1, "Precision": 1, "Precision@13": 1}
+    # 12 to 16 of 17 are 9, 9, 10, 11 and 12 of 13, of which the second is moved to 10, and so on.
+    last = scores({"q": [Span("d", 12, 17)]}, cleaned, ["MRR", "Recall@13"], corpus)
+    assert last == {"MRR": 1 / 10, "Recall@13": 4 / 5}
 
 
 offsets = st.tuples(st.integers(0, 19), st.integers(1, 12)).map(lambda at: (at[0], at[0] + at[1]))
@@ -153,6 +157,9 @@ def test_a_span_is_found_once_enough_of_it_is_read():
     ranked = {"q": [Chunk("d", 0, 5), Chunk("d", 5, 10), Chunk("d", 20, 30)]}
     ranks = {"Recall@5": 0, "Recall@6": 1 / 2, "Recall@12": 1 / 2, "Recall@13": 1}
     assert scores(gold, ranked, list(ranks), corpus, overlap=0.75) == ranks
+    # 7 of 25 characters are enough, though 0.28 * 25 is 7.000000000000001.
+    of_25 = {"q": [Span("d", 0, 25)]}, {"q": [Chunk("d", 0, 7)]}
+    assert scores(*of_25, "Recall@7", corpus, overlap=0.28) == {"Recall@7": 1}
     chunks = {"Recall@1": 0, "Recall@2": 1 / 2, "Recall@3": 1, "MRR": 1 / 2}
     assert scores(gold, ranked, list(chunks), corpus, overlap=0.75, ranks="chunks") == chunks
 
@@ -217,7 +224,10 @@ def test_results_say_what_has_ranks_and_others_are_not_compared():
     view = Spans(GOLD, LETTERS).view()
     result = evaluate(view.qrels, view.run(Chunks(RANKED, LETTERS)), "Recall@5")
     assert result.settings == EvaluationSettings(ranks="characters")
-    assert any(note.startswith("ranks count characters of ") for note in result.notes())
+    ranks, lengths, *_ = result.notes()
+    assert ranks.startswith("ranks count characters of ")
+    assert lengths.startswith("chunks of 4 characters on average; different ones")  # 11 / 3
+    assert lengths.endswith("the text of their documents: not checked 3, lost 0")
     assert "ranks count characters of " in str(result)
     assert "Ranks count characters of the retrieved text" in to_latex([result])
     view = Spans({**GOLD, "r": GOLD["q"]}, LETTERS).view()

@@ -216,7 +216,7 @@ CASES = {
     "numbered-grades": (
         lambda: ({f"q{n}": {f"d{d}": 20 * n + d for d in range(20)} for n in (0, 1)},),
         lambda: ({"q1": {f"d{number}": number for number in range(40)}},),
-        40,
+        39,
     ),
     "query-ids-do-not-match": (
         lambda: (QRELS, {f"topic {query}": ranking for query, ranking in RUN.items()}),
@@ -444,6 +444,12 @@ def test_a_finding_is_not_reported_where_it_is_not_true(code):
     assert findings_of(CASES[code][1](), code) == []
 
 
+def test_queries_of_the_qrels_without_a_judgement_are_counted():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {}}
+    [finding] = findings_of((qrels,), "queries-without-judgements")
+    assert finding.fact == "1 of 3 queries of the qrels judge no document"
+
+
 def test_clean_inputs_have_no_finding():
     validation = validate(QRELS, RUN, corpus=CORPUS, queries=TEXTS, measures=MEASURES)
     assert str(validation) == (
@@ -599,6 +605,7 @@ def test_all_lines_that_are_not_utf8_are_counted_and_the_other_checks_continue()
 )
 def test_ids_with_traces_of_another_encoding_are_shown_as_they_were_meant(text, example):
     [finding] = findings_of((QRELS, {**RUN, "q1": {text: 1.0}}), "mixed-encodings")
+    assert finding.fact == "1 id with a byte order mark, or decoded wrongly"
     assert finding.examples == (example,)
     assert findings_of((QRELS, {**RUN, "q1": {"caf\xe9 \u5b57": 1.0}}), "mixed-encodings") == []
 
@@ -675,6 +682,7 @@ def test_constant_scores_are_tied_too(num_rankings):
     constant = {query: scored(lambda _: 1.0)[query] for query in QUERIES[:num_rankings]}
     [finding] = findings_of((QRELS, RUN | constant), "tied-scores")
     assert (finding.count, finding.total) == (5 * num_rankings, 40)
+    assert finding.examples == ({4: "20 of them have 1", 8: "40 of them have 1"}[num_rankings],)
 
 
 def test_ranks_that_are_no_ranking_are_not_compared_with_scores():

@@ -194,9 +194,9 @@ class ChoiceResult(Shown, Saved):
         """Return the gain on the queries that chose, and on others with its test."""
         known = self.low is not None and self.high is not None
         interval = signed_range_text(self.low or 0.0, self.high or 0.0) if known else "few differ"
-        header = (f"gain over {self.against}", self.measure, f"{1 - self.alpha:.0%} interval")
+        header = (f"gain over {self.against}", self.measure)
         return Table(
-            (*header, "p (better)", "verdict"),
+            (*header, f"{100 - 100 * self.alpha:g}% interval", "p (better)", "verdict"),
             [
                 ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
                 (

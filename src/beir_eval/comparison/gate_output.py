@@ -10,6 +10,7 @@ from beir_eval.comparison.verdict_sentences import (
     join_names,
     one_digit,
     p_text,
+    percent_text,
     signed_range_text,
     signed_text,
 )
@@ -85,7 +86,7 @@ def full_reason(check: GateCheck) -> str:
         interval = ""
         if check.num_differing and check.rule == "not worse":
             ends = signed_range_text(check.low, check.high, " to ")
-            interval = f" ({check.confidence:.0%} interval: {ends})"
+            interval = f" ({percent_text(check.confidence or 0.0)} interval: {ends})"
         p = f"one-sided p {p_text(check.p)}, level {check.alpha:g}"
         text = f"{text}: {signed_text(check.value)}{interval}, {p}"
     return f"{text}. {check.note[0].upper()}{check.note[1:]}" if check.note else text
@@ -118,7 +119,7 @@ def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
     columns[DIFFERENCE] = signed_texts
     if first.rule == "non-inferior":  # the bound is not that of the test
         return columns | {"p (loss)": p_texts, "gate": outcomes}
-    interval = f"{first.confidence:.0%} interval"
+    interval = f"{percent_text(first.confidence or 0.0)} interval"
     return columns | {interval: intervals, "p (worse)": p_texts, "gate": outcomes}
 
 

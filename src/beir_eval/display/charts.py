@@ -215,7 +215,7 @@ def curve(rows: Sequence[Row], *, measure: str, level: float) -> Figure:
         "axis": {"grid": False, **ticks},
         "scale": {"zero": False, "padding": 60, "nice": False},
     }
-    title = f"{measure}, with {level:.0%} intervals"
+    title = f"{measure}, with {100 * level:.4g}% intervals"
     mean = quantitative("mean", title)
     area = {"type": "area", "opacity": 0.18, "color": COLOURS["better"]}
     ends = {"y": quantitative("low", title), "y2": {"field": "high"}}

@@ -211,9 +211,9 @@ def _numbered(qrels: Qrels) -> Iterator[Finding]:
     if num_steps >= _MOST_NUMBERED * (num_judged - 1):
         yield Finding.from_code(
             "numbered-grades",
-            f"grades look like numbers of lines or ranks: {num_steps + 1:,} of {num_judged:,} "
+            f"grades look like numbers of lines or ranks: {num_steps:,} of {num_judged:,} "
             "are 1 more than the one before",
-            count=num_steps + 1,
+            count=num_steps,
             total=num_judged,
         )
 

@@ -406,7 +406,7 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
         yield Finding.from_code(
             "same-queries",
             f"{repeated:,} of {num_rankings:,} queries looked at have the first {TOP} documents "
-            "and the judgements of another one; each counts in means and p",
+            "and the judgements of an earlier one; each counts in means and p",
             count=repeated,
             total=num_rankings,
         )

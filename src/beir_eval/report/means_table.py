@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.overview import DIFFERENCE, systems_columns
 from beir_eval.comparison.tables import is_ranked, to_table
-from beir_eval.comparison.verdict_sentences import interval_words
+from beir_eval.comparison.verdict_sentences import interval_words, percent_text
 from beir_eval.display.tables import Table
 from beir_eval.evaluation.tables import MOST_COLUMNS, means_table, starred_label
 
@@ -138,10 +138,8 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     """
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
-    level = 1 - comparison.settings.alpha
-    caption = (
-        f"Means over {queries_sample_text(comparison)} with {level:.0%} t intervals, best bold"
-    )
+    level = percent_text(1 - comparison.settings.alpha)
+    caption = f"Means over {queries_sample_text(comparison)} with {level} t intervals, best bold"
     wide = Table(header, table.rows)
     is_too_wide = len(comparison.measures) > MOST_COLUMNS
     return Means(caption, wide.transposed("measure") if is_too_wide else wide)

@@ -47,6 +47,12 @@ def test_a_printed_curve_has_conclusions_means_and_which_chance_is_in_p():
         assert words in text + result.to_markdown()
 
 
+def test_a_level_of_half_a_percent_makes_no_interval_of_100_percent():
+    result = checkpoint_curve(results(), alpha=0.005)
+    assert "means have t intervals, 99.5% each" in result.to_markdown()
+    assert f"{MEASURE}, with 99.5% intervals" in str(result.plot().spec)
+
+
 def test_the_curve_is_each_mean_with_its_interval_by_step():
     reversed_results = dict(reversed(results().items()))
     result = checkpoint_curve(reversed_results)

@@ -159,6 +159,20 @@ def test_a_stage_that_only_permutes_loses_nothing():
     assert by_reason["order"].loss == pytest.approx(1 - staged.result["nDCG@3"], abs=1e-12)
 
 
+def test_relevant_documents_at_the_cutoff_are_kept_and_those_below_it_in_the_wrong_order():
+    qrels = {"q0": {"a": 2, "b": 1, "c": 1, "d": 1, "n": 0}, "q1": {"a": 1}}
+    rankings = {
+        "first": {"q0": ["x", "a", "n", "b", "c"], "q1": ["a"]},
+        "last": {"q0": ["x", "a", "b"], "q1": ["a"]},
+    }
+    runs = {name: Run.from_rankings(ranked) for name, ranked in rankings.items()}
+    staged = evaluate_stages(qrels, runs, "Recall@2")
+    assert (staged.num_relevant, staged.kept["Recall@2"]) == (5, 2)
+    documents = {loss.reason: loss.documents for loss in staged.losses}
+    assert documents == {"order": 1, "dropped": 1, "never": 1}  # b, c and d
+    assert [stage.documents for stage in staged.stages] == [(5 + 1) / 2, (3 + 1) / 2]
+
+
 def test_a_document_is_dropped_at_the_last_stage_that_had_it_in_reach():
     graph = StageGraph.from_inputs(
         ["bm25", "dense", "side", "joiner", "ranker"],
@@ -326,7 +340,9 @@ def test_a_stage_can_go_if_it_is_worse_or_shown_to_gain_less_than_the_margin():
         "last can be removed: no gain of 0.01 or more over first (one-sided p 0.01"
     )
     # Of ten queries two lose: nothing is shown.
-    staged, end = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8)
+    staged, end = paired([1.0] * 10, [0.5] * 2 + [1.0] * 8, alpha=0.005)
+    assert str(staged).count("99.5%") == 1
+    assert staged.to_markdown().count("99.5% interval") == 3  # one in each table
     assert staged.differences[0].verdict == "undecided"
     assert "can be removed" not in str(staged)
     assert end == '"Undecided" is no reason to remove a stage.'

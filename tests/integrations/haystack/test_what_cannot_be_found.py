@@ -28,6 +28,7 @@ from beir_eval.integrations.haystack import (
     beir_documents,
     evaluate_pipeline,
     index,
+    store_checks,
 )
 from capitals import retrieving
 from data_sets import write_dataset
@@ -238,6 +239,14 @@ def test_a_remote_store_is_asked_for_the_judged_documents_through_its_filters(fo
     ]
 
 
+def test_a_remote_store_of_many_judged_documents_is_asked_for_some(folder, monkeypatch):
+    monkeypatch.setattr(store_checks, "_ASKED_AT_ONCE", 2)
+    monkeypatch.setattr(store_checks, "_MOST_REQUESTS", 2)
+    [sentence] = evaluate_quietly(remote(documents_of(["oven", "pump"])), folder).warnings()
+    number = "2 of 4 judged documents that were asked for, of 5 are not in the store"
+    assert sentence.startswith(f"{number}, so no ranking can have them: 'kettle', 'knives'")
+
+
 def test_numbers_in_the_metadata_of_a_store_are_found_by_their_decimal_names(tmp_path):
     judged = {"q1": {"7": 1}, "q2": {"8": 1}}
     folder = write_dataset(tmp_path / "d", {"7": "x", "8": "y"}, {"q1": "x", "q2": "y"}, judged)
@@ -256,8 +265,10 @@ def test_a_store_that_cannot_be_asked_is_named_and_the_gate_is_not_decidable(fol
     pipeline = remote(documents_of(TEXTS), refused=["meta.beir_doc_id", "id"])
     result = evaluate_quietly(pipeline, folder)
     [sentence] = result.warnings()
-    assert "the document store of search could not be asked" in sentence
-    assert "NotImplementedError: ('no filter on', 'meta.beir_doc_id')" in sentence
+    assert sentence.startswith(
+        "the document store of search could not be asked for the judged documents "
+        "(NotImplementedError: ('no filter on', 'meta.beir_doc_id')), so whether it has them is not"
+    )
     [check] = check_floors(result, {"MRR": 0.1})
     assert check.outcome == "undecided"
     assert "--allow-missing" in check.reason
@@ -292,7 +303,8 @@ def joined_with_nothing(store, inner=None):
 
 def test_a_component_that_returns_nothing_for_every_query_is_named_and_stops_a_gate(folder, store):
     silent = evaluate_quietly(joined_with_nothing(store), folder, name="new")
-    assert silent.warnings() == [f"web.documents {SILENT}"]
+    fact = "web.documents returned no document for any of 4 queries"
+    assert silent.warnings() == [f"{fact}. Check its inputs, filters and document store"]
     alone = evaluate_quietly(retrieving(store), folder, name="old")
     [check] = check_gate(compare([alone, silent], baseline="old"), ["MRR"])
     assert check.outcome == "undecided"
@@ -479,11 +491,11 @@ def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(
 def test_documents_without_an_embedding_among_others_are_counted(folder):
     store = InMemoryDocumentStore()
     index(folder, indexing(store, LettersDocumentEmbedder()), progress=False)
-    without = replace(store.filter_documents()[0], embedding=None)
+    without = replace(store.storage["oven"], embedding=None)
     store.write_documents([without], policy="overwrite")
     [sentence] = evaluate_quietly(dense(store), folder).warnings()
-    assert sentence.startswith("1 of 7 documents in the store of dense has no embedding")
-    assert without.id in sentence
+    fact = "1 of 7 documents in the store of dense has no embedding, so it cannot find them: 'oven'"
+    assert sentence.startswith(fact)
 
 
 # What may be the ranking
@@ -649,7 +661,10 @@ def test_texts_of_relevant_documents_under_further_ids_are_counted(folder, store
     assert findings_of(retrieving(store), folder, "further-ids") == []  # two may be chance
     store.write_documents(copies[2:])
     [finding] = findings_of(retrieving(store), folder, "further-ids")
-    assert "texts of 3 of 4 relevant documents" in finding.fact
+    assert finding.fact == (
+        "the store of retriever has the texts of 3 of 4 relevant documents under further ids too, "
+        "which count as not relevant"
+    )
     assert finding.examples == ("'oven' and 'copy-oven'", "'pump' and 'copy-pump'")
 
 

@@ -18,6 +18,7 @@ from beir_eval.comparison.verdict_sentences import (
     mean_interval_text,
     measure_text,
     one_digit,
+    percent_text,
     source_notes,
     within,
 )
@@ -282,9 +283,9 @@ class CheckpointCurve(Shown, Saved):
         )
         count = len(self.checkpoints) - 1
         yield (
-            f"means have t intervals, {1 - settings.alpha:.0%} each; each step against the one "
-            f"before: two-sided sign flips, corrected by max-T over the {count} of a measure, with "
-            "simultaneous intervals"
+            f"means have t intervals, {percent_text(1 - settings.alpha)} each; each step against "
+            f"the one before: two-sided sign flips, corrected by max-T over the {count} of a "
+            "measure, with simultaneous intervals"
         )
         yield queries_only_note()
         yield from source_notes(

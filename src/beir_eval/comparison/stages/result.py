@@ -11,7 +11,12 @@ from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.headlines import common_verdict, headline_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import evidence_cells, pairs_table
-from beir_eval.comparison.verdict_sentences import join_names, p_text, rounded_up_text
+from beir_eval.comparison.verdict_sentences import (
+    join_names,
+    p_text,
+    percent_text,
+    rounded_up_text,
+)
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import (
@@ -231,7 +236,7 @@ class StagedResult(Shown, Saved):
                     rows.append((measure, loss.text, documents, share, loss.interval_text))
             best = score_text(self.best[measure])
             rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
-        interval = f"{1 - self.settings.alpha:.0%} interval"
+        interval = f"{percent_text(1 - self.settings.alpha)} interval"
         return Table(("measure", "reason", "relevant", "share", interval), rows)
 
     def components_table(self) -> Table:
@@ -362,7 +367,7 @@ class StagedResult(Shown, Saved):
             *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
             *([] if has_all else ["queries"]),
             *(["ms/query"] if has_seconds else []),
-            *("diff.", f"{sign}{1 - self.settings.alpha:.0%} interval", "verdict"),
+            *("diff.", f"{sign}{percent_text(1 - self.settings.alpha)} interval", "verdict"),
         )
         return Table(header, rows)
 
