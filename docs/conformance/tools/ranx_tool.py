@@ -1,4 +1,4 @@
-"""ranx as a command of ``conformance/run.py``."""
+"""ranx as a command of ``docs/conformance/run.py``."""
 
 import os
 import sys

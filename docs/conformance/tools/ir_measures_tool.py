@@ -1,4 +1,4 @@
-"""ir_measures as a command of ``conformance/run.py``."""
+"""ir_measures as a command of ``docs/conformance/run.py``."""
 
 import sys
 

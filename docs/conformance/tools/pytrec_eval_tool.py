@@ -1,4 +1,4 @@
-"""pytrec_eval as a command of ``conformance/run.py``, with its own readers of files."""
+"""pytrec_eval as a command of ``docs/conformance/run.py``, with its own readers of files."""
 
 import sys
 

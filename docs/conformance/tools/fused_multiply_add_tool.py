@@ -1,4 +1,4 @@
-"""Interpolated precision of trec_eval 9 with a fused multiply-add, for ``conformance/run.py``.
+"""Interpolated precision of trec_eval 9 with a fused multiply-add, for ``../run.py``.
 
 Calculated in exact fractions: no such build of trec_eval was run. ``benchmarks/published.py``
 compares the rule with what a build printed. Only the standard library is used.

@@ -1,6 +1,6 @@
 """Check a tool against a column of ``expected.json``: its rules, case by case, score by score.
 
-    python conformance/run.py COLUMN COMMAND...
+    python docs/conformance/run.py COLUMN COMMAND...
 
 For each case, the command is run with three more arguments: the paths of qrels and of a run, both
 in TREC's format, and the measures, separated by commas. It prints lines "query measure

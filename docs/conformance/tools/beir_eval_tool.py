@@ -1,4 +1,4 @@
-"""beir-eval as a command of ``conformance/run.py``."""
+"""beir-eval as a command of ``docs/conformance/run.py``."""
 
 import sys
 
