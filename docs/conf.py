@@ -18,7 +18,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "cli_reference",
+    "generated",
     "mandatory_inputs",
     "mathml",
     "trimmed",
