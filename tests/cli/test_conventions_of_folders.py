@@ -83,3 +83,28 @@ def test_power_is_that_of_the_official_split(folder):
     assert "2 " in run("power", "msmarco")
     (folder / "msmarco/qrels/test.tsv").unlink()
     run("power", "msmarco")
+
+
+def test_excluded_documents_are_those_of_a_file_or_of_the_folder_and_every_output_says_so(folder):
+    (folder / "excluded.txt").write_text("q1 q1\nq1 d1\nq2 q2\n")
+    written = ["-o", "t.md", "-o", "t.json"]
+    msmarco = [*("msmarco", "a.trec", "-m", "MRR"), *written]
+    # d1 is relevant: excluded for q1, and first for q2 without q2
+    output = run("evaluate", *msmarco, "--exclude", "excluded.txt")
+    sentence = "3 excluded documents left out of 2 rankings"
+    assert "a 0.5000" in output
+    assert "1 relevant document is excluded for the query" in output
+    assert sentence in output
+    assert sentence in (folder / "t.md").read_text()
+    listed = json.loads((folder / "t.json").read_text())[0]["provenance"]["excluded_sha256"]
+    queries = [
+        {"_id": "q1", "text": "x", "excluded_ids": ["q1", "d1"]},
+        {"_id": "q2", "text": "x", "excluded_ids": ["q2"]},
+    ]
+    lines = "".join(f"{json.dumps(query)}\n" for query in queries)
+    (folder / "msmarco" / "queries.jsonl").write_text(lines)
+    assert sentence in run("evaluate", *msmarco)
+    [saved] = json.loads((folder / "t.json").read_text())
+    assert saved["provenance"]["excluded_sha256"] == listed
+    output = run("compare", *msmarco[:1], "a.trec", "b.trec", "-m", "MRR", "--detail")
+    assert "excluded for their query are left out (3 of a, 3 of b)" in " ".join(output.split())

@@ -80,7 +80,7 @@ def test_what_no_file_has_and_options_of_another_form_are_errors(folder, stated,
 def test_where_and_the_form_of_chunk_ids_are_not_for_saved_results(folder):
     saved = folder / "r.json"
     success(run("evaluate", folder / "q.txt", folder / "other.run", "-o", saved))
-    assert "--where, --corpus" in refusal(run("compare", saved, "--where", "tag=bm25"))
+    assert "--where, --exclude, --corpus" in refusal(run("compare", saved, "--where", "tag=bm25"))
     assert "--chunk-ids" in refusal(run("compare", saved, "--chunk-ids", "#"))
 
 

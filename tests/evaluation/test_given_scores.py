@@ -174,10 +174,8 @@ def changed(**fields):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (changed(settings={}), "the settings lack"),
         (changed(counted=evaluate({"q": {"a": 1}}, {"q": {}}).counted.model_dump()), "both null"),
         (changed(custom_measures={}), "no measure 'faithfulness'"),
-        (changed(custom_measures={"faithfulness": {"bounds": [0, 1]}}), "lack higher_is_better"),
     ],
 )
 def test_a_file_that_was_changed_into_something_impossible_is_refused(content, message):

@@ -176,6 +176,11 @@ CASES = {
         lambda: ({"q1": {"a": 1, "b": 0}},),
         1,
     ),
+    "relevant-and-excluded": (
+        lambda: (Qrels({"q1": {"a": 1, "b": 0, "c": 2}}).excluding({"q1": ["a", "b"]}),),
+        lambda: (Qrels({"q1": {"a": 1, "b": 0, "c": 2}}).excluding({"q1": ["b"]}),),
+        1,
+    ),
     "positives-only": (lambda: ({"q1": {"a": 1}},), lambda: ({"q1": {"a": 1}, "q2": {"b": 0}},), 1),
     "no-relevant-documents": (
         lambda: ({"q1": {"a": 0}, "q2": {"b": 0}},),

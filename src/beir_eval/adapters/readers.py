@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.adapters.dataset_folder import find_qrels_file
+from beir_eval.adapters.exclusions import with_listed_exclusions
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS, Format, FormatTable, load
 from beir_eval.adapters.run_size import RUN_FILE, is_too_large
 from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
@@ -58,7 +59,8 @@ def read_qrels(
 
     Args:
         path: a file; or a data-set folder, as BEIR publishes it (``qrels/<split>.tsv``) or as
-            downloaded from Hugging Face.
+            downloaded from Hugging Face. Its queries may list documents to leave out of their
+            rankings, in the field ``excluded_ids`` as in BRIGHT (see ``Qrels.excluding``).
         split: the split of a folder, "test" by default; not allowed for a file.
         format: the name of the format; None detects it.
         columns: the names of columns that have no usual names, such as {"doc_id": "passage",
@@ -91,12 +93,13 @@ def read_qrels(
             document before the query.
     """
     source = as_path(path)
+    names = StatedColumns.read(columns, QRELS_ROLES, where)
     if source.is_dir():
-        source = find_qrels_file(source, split or "test")
-    elif split is not None:
+        file = find_qrels_file(source, split or "test")
+        return with_listed_exclusions(qrels_from_content(FileContent(file), format, names), source)
+    if split is not None:
         msg = f"split={shown(split)} belongs to a data-set folder, but {path} is a file"
         raise SettingError(msg)
-    names = StatedColumns.read(columns, QRELS_ROLES, where)
     return qrels_from_content(FileContent(source), format, names)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel
 
@@ -30,7 +30,7 @@ from beir_eval.comparison.verdict_sentences import (
     signed_text,
     source_notes,
 )
-from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import (
@@ -283,7 +283,7 @@ class AcrossDatasets(Shown, Saved):
     gaps: dict[str, tuple[str, ...]]
     chosen: dict[str, ChosenRow]
     queries_left_out: dict[str, int]
-    custom_scale: Annotated[ScoreScale, require_all_fields(ScoreScale)] | None = None
+    custom_scale: ScoreScale | None = None
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     on_common_queries: CommonAverages | None = None

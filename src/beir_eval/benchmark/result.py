@@ -28,7 +28,12 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.notes import judged_depth, judged_share, share_text
+from beir_eval.evaluation.notes import (
+    exclusion_sentences,
+    judged_depth,
+    judged_share,
+    share_text,
+)
 from beir_eval.evaluation.tables import best_text, score_cells
 from beir_eval.measures import MeasureLike, nDCG, parse, parse_all
 from beir_eval.measures.names import name_in
@@ -366,6 +371,11 @@ class BenchmarkResult(Shown):
         for name, info in self.infos.items():
             if info is not None and self.splits[name] != info.split:
                 yield f"{name}: the split is {self.splits[name]}, the official one {info.split}"
+        for name in self.infos:
+            of_dataset = {
+                system: results[name] for system, results in self.results.items() if name in results
+            }
+            yield from (f"{name}: {sentence}" for sentence in exclusion_sentences(of_dataset))
         for system, by_dataset in self.results.items():
             for name, result in by_dataset.items():
                 if result.counted is None:

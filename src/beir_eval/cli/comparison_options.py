@@ -40,7 +40,7 @@ class SystemOptions:
         "The system that the others are compared with.", rich_help_panel=COMMON, metavar="NAME"
     )
     detail: bool = option(
-        "Print all evidence too: effects, power, judged shares, ranking similarity.",
+        "Print all evidence: effects, power, judged shares.",
         "--detail",
         default=False,
         rich_help_panel=COMMON,

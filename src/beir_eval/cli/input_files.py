@@ -168,7 +168,7 @@ def read_inputs(
         options = ", ".join(f"--{name.replace('_', '-')}" for name in policies)
         msg = (
             f"{options}, --split, --format, --qrels-format, --chunk-ids, --columns, --where, "
-            "--corpus and --ranks are for judgements and runs; saved results were "
+            "--exclude, --corpus and --ranks are for judgements and runs; saved results were "
             "evaluated already"
         )
         raise InputError(msg)
@@ -400,8 +400,8 @@ def view_of_spans(path: Path, reading: InputOptions) -> SpanView | None:
         raise FileFormatError(path, problem)
     if reading != stated:
         msg = (
-            "--split, --format, --qrels-format, --columns, --where and --chunk-ids are for "
-            f"judgements of documents; {path} holds spans of text"
+            "--split, --format, --qrels-format, --columns, --where, --exclude and --chunk-ids are "
+            f"for judgements of documents; {path} holds spans of text"
         )
         raise InputError(msg)
     if reading.corpus is None:

@@ -210,6 +210,10 @@ class InputOptions(FileOptions):
         "example '#', or a regular expression with one group, that id. The best chunk of each "
         "document counts."
     )
+    exclude: Path | None = option(
+        "Documents to leave out of the ranking of a query: a file of two columns, query and "
+        "document.  [default: those that a data set lists]"
+    )
     corpus: Path | None = option(
         "Judged are spans of text, ranked are chunks (JSON lines): the data-set folder or corpus "
         "file of their documents, in which both are found."

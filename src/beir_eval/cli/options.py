@@ -20,14 +20,14 @@ from beir_eval.core.ids import repeated_ids
 from beir_eval.core.progress import progress_bar
 from beir_eval.core.run_sources.chunks import judged_documents
 from beir_eval.errors import InputError, one_line
-from beir_eval.evaluation.inputs import JudgedFolder
+from beir_eval.evaluation.inputs import JudgedFolder, excluding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from beir_eval.cli.damaged_runs import DamagedRuns
-    from beir_eval.cli.option_sets import ColumnOptions, FileOptions
+    from beir_eval.cli.option_sets import ColumnOptions, InputOptions
     from beir_eval.cli.outputs import Outputs
     from beir_eval.core.run import Run
     from beir_eval.evaluation.evaluator import Evaluator
@@ -138,7 +138,7 @@ class RunReading:
             console.print(Text(f"{one_line(file_stem(path))} is read in parts{why}", "dim"))
         return run
 
-    def judgements(self, path: Path, reading: FileOptions, runs: Sequence[Path]) -> JudgedFolder:
+    def judgements(self, path: Path, reading: InputOptions, runs: Sequence[Path]) -> JudgedFolder:
         """Return the judgements; with ``--chunk-ids``, those of chunks as those of documents.
 
         Args:
@@ -147,11 +147,12 @@ class RunReading:
             runs: the run files, read here only if judged ids have the form of a chunk's.
         """
         judged = read_judgements(path, reading.split, reading.qrels_format, self.columns)
-        if self.chunk_ids is None:
-            return judged
-        rankings = (ranking for run in runs for ranking in self.read(run).rankings())
-        documents = (doc_id for _, doc_ids, _ in rankings for doc_id in doc_ids)
-        return replace(judged, qrels=judged_documents(judged.qrels, self.chunk_ids, documents))
+        qrels = judged.qrels
+        if self.chunk_ids is not None:
+            rankings = (ranking for run in runs for ranking in self.read(run).rankings())
+            documents = (doc_id for _, doc_ids, _ in rankings for doc_id in doc_ids)
+            qrels = judged_documents(qrels, self.chunk_ids, documents)
+        return replace(judged, qrels=excluding(qrels, reading.exclude))
 
 
 def read_runs(paths: Sequence[Path], reading: RunReading) -> dict[str, Run]:

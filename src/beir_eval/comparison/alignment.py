@@ -423,9 +423,13 @@ def _check_judgements(
         first_name, first = hashed[0]
         needed = choice_that_allows(first, result)
         if needed and on not in (needed, "any-judgements"):
+            excluded = {of.provenance.excluded_sha256 for of in (first, result)}
+            what = (
+                "on different qrels" if len(excluded) == 1 else "with different excluded documents"
+            )
             msg = (
-                f"{first_name!r} and {name!r} were evaluated on different qrels; evaluate both on "
-                "the same judgements, or compare them all the same with on='any-judgements'"
+                f"{first_name!r} and {name!r} were evaluated {what}; evaluate both on the same "
+                "judgements, or compare them all the same with on='any-judgements'"
             )
             raise ResultError(msg)
         check_highest_grade(first, result, measures)

@@ -28,7 +28,7 @@ from beir_eval.core.arrays import exact_sum
 from beir_eval.errors import ResultError, SettingError, about_system, check_count, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
-from beir_eval.evaluation.notes import convention_sentences
+from beir_eval.evaluation.notes import convention_sentences, exclusion_sentences
 from beir_eval.evaluation.query_scores import scores_at_tie_extremes
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures import parse, parse_all, with_rel
@@ -263,7 +263,11 @@ def _comparison_of(decisions: Decisions, aligned: AlignedScores, **of_documents:
         "computed_elsewhere": aligned.computed_elsewhere,
         "coverage": coverage,
         "deepest_rankings": deepest_rankings_of(results),
-        "conventions": (*dict.fromkeys(conventions), *ranked_text_sentences(results)),
+        "conventions": (
+            *dict.fromkeys(conventions),
+            *exclusion_sentences({name: repeats[0] for name, repeats in results.items()}),
+            *ranked_text_sentences(results),
+        ),
     }
     comparison = Comparison(**vars(decisions), **(of_results | of_documents))
     warn_of_content(coverage)
@@ -374,6 +378,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
               later copies gain nothing and ranks stay ("keep").
             - ``drop_identical_ids``: True leaves out documents whose id is the query's; by
               default only for a ``Dataset`` or a data-set folder of which BEIR does.
+            - ``exclude``: documents to leave out of the ranking of a query, as in ``evaluate``.
             - ``keep_top``: how many top documents of each query every result keeps, 0 by default;
               at least as many as ``likeness_k`` and the cutoffs of the measures need (up to 100).
             - ``fingerprint``: True keeps the SHA-256 of qrels and runs in the results; False by
@@ -468,7 +473,7 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
     of_documents: dict[str, Any] = {}
     compared = None
     if settings_of_runs is not None and not is_text:
-        compared = ComparedRuns(decisions, judgements, runs_by_system, settings_of_runs)
+        compared = ComparedRuns(decisions, evaluator.qrels, runs_by_system, settings_of_runs)
         of_documents["ties"] = tuple(tie_ranges(compared, results))
     if likeness_k is not None:
         of_documents["likeness"] = likeness_of(decisions, results, int(likeness_k))

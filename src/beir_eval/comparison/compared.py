@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from pydantic import ConfigDict, Field, PrivateAttr, model_validator
@@ -25,7 +25,7 @@ from beir_eval.comparison.records import (
     Verdict,
 )
 from beir_eval.comparison.to_judge import ComparedRuns
-from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.errors import NotEvaluatedError, first_few
 from beir_eval.evaluation.given_scores import check_unique
 from beir_eval.evaluation.result import EvaluationResult
@@ -57,13 +57,11 @@ class Compared(Saved):
     results: dict[str, tuple[EvaluationResult, ...]]
     means: tuple[SystemMean, ...]
     differences: tuple[Difference, ...]
-    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
+    settings: ComparisonSettings
     left_out: dict[str, int] = Field(default_factory=dict)
     ties: tuple[TieRange, ...] = ()
     likeness: tuple[Likeness, ...] | None = None
-    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
-        default_factory=dict
-    )
+    custom_measures: dict[str, ScoreScale] = Field(default_factory=dict)
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     deepest_rankings: dict[str, int] = Field(default_factory=dict)

@@ -87,7 +87,8 @@ class Comparison(Shown, Compared):
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
         conventions: what the evaluations followed of BEIR's conventions for a data set without
-            being asked, and what has ranks if it is not documents, in sentences; mostly empty.
+            being asked, excluded documents, and what has ranks if it is not documents, in
+            sentences; mostly empty.
         clusters: the label of the cluster of each query, if queries are related; else None. [Q]
         gate: the checks of the gate that ``beir-eval compare --gate`` made; else empty, since
             ``check_gate`` returns the checks.

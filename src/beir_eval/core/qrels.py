@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import chain, compress, repeat
 from operator import contains, itemgetter, methodcaller
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -49,7 +51,7 @@ from beir_eval.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
     from typing import Self
 
     import polars as pl
@@ -160,6 +162,14 @@ def check_listed_ids(query_id: object, ids: Iterable[Any]) -> None:
             raise QrelsError(msg)
 
 
+def _listed_ids(query_id: object, doc_ids: object) -> Iterable[Any]:
+    """Return ids in a list; a text alone would be read letter by letter."""
+    if isinstance(doc_ids, str) or not isinstance(doc_ids, Iterable):
+        msg = f"exclude: the documents of query {shown(query_id)} must be a list of ids"
+        raise QrelsError(msg)
+    return doc_ids
+
+
 def has_fractional_grades(grades: Floats) -> bool:
     """Return whether some positive grade is not a whole number."""
     positive = grades[grades > 0]
@@ -189,6 +199,7 @@ class Qrels:
             ``from_columns``).
         ranks: what these judgements give ranks to: "documents", or "chunks" or "characters" of text
             (see ``Spans.view``).
+        excluded: {query_id: documents} that are left out of rankings (see ``excluding``).
 
     Raises:
         QrelsError: ``mapping`` is not a mapping, a value of it is neither a mapping nor a list of
@@ -210,6 +221,7 @@ class Qrels:
     grades: Floats
     starts: Ints
     ranks: str = "documents"
+    excluded: Mapping[str, frozenset[str]] = MappingProxyType({})
     queries_without_judgements: int
     repeated_judgements: int
 
@@ -470,9 +482,10 @@ class Qrels:
         """The sum of the hashes of each query's judgements modulo 2^64, u8[Q].
 
         A judgement has a hash of 64 bits of its query, document and grade, the same on every
-        machine. So the sum over some queries is that of their qrels, in any order and in any parts:
-        ``hash_text`` of it is ``Provenance.qrels_hash``. Unlike ``fingerprint`` it is quick, and no
-        proof against somebody who looks for judgements of an equal sum.
+        machine, and so has a document that is excluded for a query. So the sum over some queries is
+        that of their qrels, in any order and in any parts: ``hash_text`` of it is
+        ``Provenance.qrels_hash``. Unlike ``fingerprint`` it is quick, and no proof against somebody
+        who looks for judgements of an equal sum.
         """
         num_judgements = len(self.grades)
         hashes = quick_hashes([*self.doc_ids, *self.query_ids])
@@ -482,7 +495,11 @@ class Qrels:
         for shift, factor in _MIXING:
             mixed ^= mixed >> np.uint64(shift)
             mixed *= np.uint64(factor)
-        return np.add.reduceat(mixed, self.starts[:-1])
+        sums = np.add.reduceat(mixed, self.starts[:-1])
+        for query_id, doc_ids in self.excluded.items():
+            pairs = quick_hashes([f"{query_id}\0{doc_id}" for doc_id in doc_ids])
+            sums[[self._row_of[query_id]]] += pairs.sum()
+        return sums
 
     @property
     def has_fractional_grades(self) -> bool:
@@ -546,9 +563,53 @@ class Qrels:
             raise QrelsError(msg)
         selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
         selection.ranks = self.ranks
+        selection.excluded = {
+            query_id: self.excluded[query_id] for query_id in selected if query_id in self.excluded
+        }
         if "query_hashes" in vars(self):
             selection.query_hashes = self.query_hashes[rows]
         return selection
+
+    def excluding(self, documents: Mapping[Any, Iterable[Any]]) -> Qrels:
+        """Return these judgements with documents to leave out of the rankings of a query.
+
+        They leave a ranking before ranks are counted. The judgements stay what they are: a relevant
+        document that is excluded counts as not found.
+
+        Args:
+            documents: {query_id: ids of documents}, in place of those excluded so far. Queries that
+                are not judged are ignored.
+
+        Raises:
+            QrelsError: this is no such mapping, none of its queries is judged, an id is not valid,
+                or text is judged, not documents.
+
+        >>> qrels = Qrels({"q1": {"d4": 1}}).excluding({"q1": ["d1", "d2"]})
+        >>> sorted(qrels.excluded["q1"])
+        ['d1', 'd2']
+        """
+        if not isinstance(documents, Mapping):
+            msg = f"exclude must be {{query_id: [doc_id, …]}}, not {type(documents).__name__}"
+            raise QrelsError(msg)
+        if self.ranks != "documents" and documents:
+            raise QrelsError("documents can be excluded where documents are judged, not spans")
+        listed = dict(
+            zip(checked_ids(documents, "exclude", QrelsError), documents.values(), strict=True)
+        )
+        result = copy(self)
+        vars(result).pop("query_hashes", None)
+        result.excluded = {
+            query_id: frozenset(checked_ids(_listed_ids(query_id, doc_ids), "exclude", QrelsError))
+            for query_id, doc_ids in listed.items()
+            if query_id in self._row_of
+        }
+        if listed and not result.excluded:
+            msg = (
+                f"exclude has no judged query: it lists {first_few(listed)}, and the qrels judge "
+                f"{first_few(self.query_ids)}"
+            )
+            raise QrelsError(msg)
+        return result
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}} of all judgements, best first within a query."""
@@ -573,7 +634,7 @@ class Qrels:
         return frame_of_rows(rows, "grade", "the qrels")
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 (hex) of the judgements; their order does not matter."""
+        """Return the SHA-256 (hex) of judgements and excluded documents, in whatever order."""
         import hashlib  # noqa: PLC0415 - loads OpenSSL, and is rarely needed
 
         digest = hashlib.sha256()
@@ -581,7 +642,20 @@ class Qrels:
             for doc_id, grade in sorted(judged.items()):
                 line = f"{query_id}\0{doc_id}\0{(grade + 0.0).hex()}\n"  # -0.0 becomes 0.0
                 digest.update(line.encode(errors="surrogatepass"))
+        if excluded := self.excluded_sha256:
+            digest.update(excluded.encode())
         return digest.hexdigest()
+
+    @property
+    def excluded_sha256(self) -> str | None:
+        """The SHA-256 (hex) of the excluded documents, in whatever order; None without any."""
+        if not self.excluded:
+            return None
+        import hashlib  # noqa: PLC0415 - as in ``fingerprint``
+
+        pairs = ((query_id, doc) for query_id, docs in self.excluded.items() for doc in docs)
+        lines = "".join(f"{query_id}\0{doc_id}\n" for query_id, doc_id in sorted(pairs))
+        return hashlib.sha256(lines.encode(errors="surrogatepass")).hexdigest()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Qrels:
         """Return the object itself: it never changes, and Haystack copies its inputs."""

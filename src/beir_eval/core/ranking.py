@@ -129,7 +129,8 @@ def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettin
     Args:
         block: the rankings of some judged queries.
         qrels: the qrels that the block was made with.
-        settings: ``duplicates`` and ``drop_identical_ids`` say which documents are dropped.
+        settings: ``duplicates`` and ``drop_identical_ids`` say which documents are dropped, beside
+            those that the qrels exclude.
 
     Raises:
         DuplicateDocumentError: a document is listed twice, and ``settings.duplicates`` is "error".
@@ -140,6 +141,8 @@ def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettin
     dropped = spare if settings.duplicates == "first" else spare[:0]
     if settings.drop_identical_ids:
         dropped = np.union1d(dropped, block.identical)
+    if len(block.excluded):
+        dropped = np.union1d(dropped, block.excluded)
     result = _use_best_copies(block, spare, settings) if len(spare) else block
     return _remove_entries(result, dropped, qrels) if len(dropped) else result
 

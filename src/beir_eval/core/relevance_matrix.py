@@ -383,6 +383,7 @@ class RunSummary(NamedTuple):
         duplicates: how many entries of each query's ranking repeat a document of it, i8[Q]; of
             judged documents only, unless ``run.checks_all_documents``.
         identical: how many documents of each query have the id of the query, i8[Q].
+        excluded: how many documents of each query the qrels exclude, i8[Q].
         top: {query id: the best documents}, for the queries that the run has, in the order of the
             qrels; empty if ``keep_top`` is 0.
         float32: what the precision of the tie rule makes of the different scores of each query,
@@ -395,6 +396,7 @@ class RunSummary(NamedTuple):
     tied: Ints
     duplicates: Ints
     identical: Ints
+    excluded: Ints
     top: dict[str, TopDocuments]
     float32: Ints
     by_double_precision: Callable[[Ints], RelevanceMatrix]
@@ -453,7 +455,7 @@ def _relate(  # noqa: PLR0913, PLR0917 - the arguments of relate
     judgements: list[Ints] = []
     ranks: list[Ints] = []
     ties: list[Mask] = []
-    duplicates, identical, float32 = (np.zeros_like(num_retrieved) for _ in range(3))
+    duplicates, identical, excluded, float32 = (np.zeros_like(num_retrieved) for _ in range(4))
     top: dict[str, TopDocuments] = {}
     doubles: list[tuple[Ints, Ints]] = []
     for block in run.blocks(qrels):
@@ -477,6 +479,8 @@ def _relate(  # noqa: PLR0913, PLR0917 - the arguments of relate
             duplicates[block.rows] = block.spare_copies()
         if len(block.identical):
             identical[block.rows] = block.count_by_ranking(block.identical)
+        if len(block.excluded):
+            excluded[block.rows] = block.count_by_ranking(block.excluded)
     judgement = _concatenate(judgements)
     tied = np.bincount(qrels.row[judgement][_concatenate(ties) > 0], minlength=len(qrels))
     matrix = RelevanceMatrix(
@@ -494,7 +498,7 @@ def _relate(  # noqa: PLR0913, PLR0917 - the arguments of relate
         return replace(matrix, cells=cells).select(rows)
 
     return matrix, RunSummary(
-        missing, tied, duplicates, identical, top, float32, by_double_precision
+        missing, tied, duplicates, identical, excluded, top, float32, by_double_precision
     )
 
 

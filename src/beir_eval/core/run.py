@@ -336,7 +336,8 @@ class Run:
         Args:
             qrels: the judged documents.
         """
-        return self._source.blocks(qrels)
+        blocks = self._source.blocks(qrels)
+        return (block.with_excluded(qrels) for block in blocks) if qrels.excluded else blocks
 
     def rankings(self) -> Iterator[tuple[str, Sequence[str], Floats | None]]:
         """Yield (query_id, doc_ids, scores or None) for every query, in the order given."""

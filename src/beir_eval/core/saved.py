@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     SerializerFunctionWrapHandler,
     ValidationError,
@@ -40,31 +39,6 @@ _DEPRECATED = frozenset(
         *("parse_obj", "parse_raw", "parse_file", "update_forward_refs"),
     }
 )
-
-
-def require_all_fields(settings: type[DataclassInstance]) -> BeforeValidator:
-    """Return a validator that requires a saved file to state every field of a settings class.
-
-    Without it a missing setting would get its default, which may not be the value that was used.
-    Fields that are written only if they are set may be missing.
-
-    Args:
-        settings: the dataclass of the settings.
-    """
-
-    def check(value: object) -> object:
-        if isinstance(value, dict):
-            missing = [
-                field.name
-                for field in fields(settings)
-                if field.name not in value and not is_written_if_set(field)
-            ]
-            if missing:
-                msg = f"the settings lack {', '.join(missing)}"
-                raise ValueError(msg)
-        return value
-
-    return BeforeValidator(check)
 
 
 def stated_settings(settings: DataclassInstance) -> dict[str, Any]:

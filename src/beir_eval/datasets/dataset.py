@@ -12,6 +12,7 @@ from beir_eval.adapters.dataset_folder import (
     is_dataset,
     table_files,
 )
+from beir_eval.adapters.exclusions import excluding_listed, with_listed_exclusions
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
@@ -99,7 +100,7 @@ def load_dataset(path: str | Path, split: str | None = None) -> Dataset:
     name = dataset_name(folder)
     split = split_or_default(name, split)
     files = find_dataset_files(folder, split)
-    qrels = _join_qrels([read_qrels(file) for file in files.qrels])
+    qrels = with_listed_exclusions(_join_qrels([read_qrels(file) for file in files.qrels]), folder)
     corpus = corpus_from_files(folder, files.corpus)
     queries = queries_from_files(files.queries)
     return replace(_new_dataset(name, split, corpus, queries, qrels), query_files=files.queries)
@@ -198,8 +199,9 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
         raise SettingError(msg)
     qrels = Qrels.from_columns(*(table[column] for column in qrels_columns))
     corpus = TableCorpus(name, _load_table(name, "corpus", revision, split))
-    queries = queries_from_rows(name, _load_table(name, "queries", revision, split))
-    return _new_dataset(name, split, corpus, queries, qrels)
+    queries = _load_table(name, "queries", revision, split)
+    qrels = excluding_listed(qrels, name, queries)
+    return _new_dataset(name, split, corpus, queries_from_rows(name, queries), qrels)
 
 
 def _load_table(name: str, config: str | None, revision: str | None, split: str) -> Any:

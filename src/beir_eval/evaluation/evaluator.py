@@ -22,7 +22,7 @@ from beir_eval.errors import (
     first_few,
 )
 from beir_eval.evaluation.coverage import warn_of_content
-from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, followed
+from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, excluding, followed
 from beir_eval.evaluation.query_scores import (
     QueryCounts,
     check_float32,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking_sample import Sampler
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
-    from beir_eval.evaluation.inputs import QrelsLike, RunLike
+    from beir_eval.evaluation.inputs import ExcludeLike, QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
     from beir_eval.inspection.finding import Finding
     from beir_eval.measures import Measure, MeasureLike
@@ -104,6 +104,10 @@ class Evaluator:
         drop_identical_ids: whether documents whose id equals the query id are removed from the
             rankings; None removes them for a ``Dataset`` or a data-set folder of which BEIR does
             (ArguAna, Quora), and a note of the result says so.
+        exclude: documents to leave out of the ranking of a query before ranks are counted, as
+            {query_id: [doc_id, …]} or a file with two columns, query and document; None takes those
+            that the queries of a data set list (``excluded_ids``, as in BRIGHT). A relevant
+            document that is excluded counts as not found.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
         fingerprint: whether the result records the SHA-256 of the qrels and of the run (its
@@ -142,11 +146,12 @@ class Evaluator:
         no_relevant: str = "zero",
         duplicates: str = "error",
         drop_identical_ids: bool | None = None,
+        exclude: ExcludeLike | None = None,
         keep_top: int = 0,
         fingerprint: bool = False,
     ) -> None:
         """Check everything that can be checked without a run."""
-        self.qrels: Qrels = as_qrels(qrels)
+        self.qrels: Qrels = excluding(as_qrels(qrels), exclude)
         self._conventions = followed(conventions_of(qrels), drop_identical_ids)
         parsed = default_measures(self.qrels) if measures is None else parse_all(measures)
         self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
@@ -257,6 +262,7 @@ class Evaluator:
                 package_version=__version__,
                 qrels_hash=QrelsHash(self.qrels),
                 qrels_sha256=self._qrels_sha256,
+                excluded_sha256=self.qrels.excluded_sha256,
                 run_sha256=None if self._qrels_sha256 is None else run.fingerprint(),
                 conventions=self._conventions,
             ),
@@ -283,6 +289,9 @@ class Evaluator:
             check_float32(summary.float32, matrix.num_retrieved)
             moved = differences_as_given(matrix, summary, self.measures, self._settings)
         cutoffs = cutoffs_of(self.measures)
+        excluded = None
+        if self.qrels.excluded:
+            excluded = int(summary.excluded.sum()), int(np.count_nonzero(summary.excluded))
         findings: tuple[Finding, ...] = ()
         text = run.text_counts
         if text is not None:
@@ -313,6 +322,7 @@ class Evaluator:
             ids_not_of_chunks=chunks.others,
             findings=findings,
             text=text,
+            excluded=excluded,
             double_precision=sums_of(moved.values(), self.measures),
         )
 
@@ -360,6 +370,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     no_relevant: str = "zero",
     duplicates: str = "error",
     drop_identical_ids: bool | None = None,
+    exclude: ExcludeLike | None = None,
     name: str = "run",
     keep_top: int = 0,
     fingerprint: bool = False,
@@ -414,6 +425,10 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         drop_identical_ids: whether documents whose id equals the query id are removed from the
             rankings; None removes them for a ``Dataset`` or a data-set folder of which BEIR does
             (ArguAna, Quora), and a note of the result says so.
+        exclude: documents to leave out of the ranking of a query before ranks are counted, as
+            {query_id: [doc_id, …]} or a file with two columns, query and document; None takes those
+            that the queries of a data set list (``excluded_ids``, as in BRIGHT). A relevant
+            document that is excluded counts as not found.
         name: the name of the system that made the run, for tables and reports.
         keep_top: how many of the best documents of each query the result keeps (its ``top``); 0 for
             none.
@@ -463,6 +478,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         no_relevant=no_relevant,
         duplicates=duplicates,
         drop_identical_ids=drop_identical_ids,
+        exclude=exclude,
         keep_top=keep_top,
         fingerprint=fingerprint,
     )

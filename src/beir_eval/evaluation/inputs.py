@@ -13,7 +13,7 @@ from beir_eval.errors import FileFormatError, SettingError, shown
 from beir_eval.evaluation.result import EvaluationResult
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from beir_eval.core.column_names import StatedColumns
     from beir_eval.core.qrels import QrelsMapping
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What functions take as judgements: also the path of a file or of a data-set folder.
 QrelsLike: TypeAlias = "Qrels | QrelsMapping | Dataset | JudgedFolder | str | Path"
+#: What functions take as documents to leave out of a query's ranking: also the path of a file.
+ExcludeLike: TypeAlias = "Mapping[Any, Iterable[Any]] | str | Path"
 #: What functions take as a run: also the path of a run file.
 RunLike: TypeAlias = "Run | RunMapping | str | Path"
 
@@ -60,10 +62,12 @@ class JudgedFolder:
         Raises:
             QrelsError, FileFormatError, SettingError, OSError: see ``read_qrels``.
         """
+        from beir_eval.adapters.exclusions import with_listed_exclusions  # noqa: PLC0415 - as below
         from beir_eval.adapters.readers import read_qrels  # noqa: PLC0415 - dicts need no reader
 
         file, conventions = find_judgements(path, split)
-        return cls(read_qrels(file, format=format, columns=columns), conventions)
+        qrels = read_qrels(file, format=format, columns=columns)
+        return cls(qrels if file is path else with_listed_exclusions(qrels, path), conventions)
 
 
 def find_judgements(path: Path, split: str | None = None) -> tuple[Path, Conventions | None]:
@@ -173,6 +177,22 @@ def as_qrels(qrels: Any) -> Qrels:
         return JudgedFolder.read(as_path(qrels)).qrels
     dataset = _as_dataset(qrels)
     return Qrels.coerce(qrels) if dataset is None else dataset.qrels
+
+
+def excluding(qrels: Qrels, exclude: ExcludeLike | None) -> Qrels:
+    """Return judgements with the documents of an argument ``exclude``; None changes nothing.
+
+    Raises:
+        QrelsError: see ``Qrels.excluding``.
+        FileFormatError, OSError: a file cannot be read; see ``read_exclusions``.
+    """
+    if exclude is None:
+        return qrels
+    if isinstance(exclude, (str, Path)):
+        from beir_eval.adapters.exclusions import read_exclusions  # noqa: PLC0415 - few exclude
+
+        exclude = read_exclusions(exclude)
+    return qrels.excluding(exclude)
 
 
 def as_run(run: Any) -> Run:

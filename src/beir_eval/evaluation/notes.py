@@ -130,6 +130,22 @@ def convention_sentences(result: EvaluationResult) -> Iterator[str]:
         yield f"BEIR's conventions for {conventions.dataset}: {'; '.join(followed)}"
 
 
+def exclusion_sentences(results: Mapping[str, EvaluationResult]) -> Iterator[str]:
+    """Yield how many documents were left out of each system because the judgements exclude them.
+
+    Args:
+        results: {system: its result}.
+    """
+    excluded = {
+        name: result.counted.excluded[0]
+        for name, result in results.items()
+        if result.counted is not None and result.counted.excluded
+    }
+    if excluded:
+        numbers = ", ".join(f"{number:,} of {name}" for name, number in excluded.items())
+        yield f"documents excluded for their query are left out ({numbers})"
+
+
 def _notes_on_given_scores(result: EvaluationResult) -> Iterator[str]:
     """Yield the notes on scores that were computed elsewhere."""
     num_queries = result.num_queries
@@ -229,6 +245,13 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
     if counted.identical_ids:
         effect = "dropped" if settings.drop_identical_ids else "kept"
         yield f"{_quantity(counted.identical_ids, 'document')} with the id of the query ({effect})"
+    if counted.excluded:
+        number, rankings = counted.excluded
+        yield (
+            f"{_quantity(number, 'excluded document')} left out of {_quantity(rankings, 'ranking')}"
+            if number
+            else "no ranking holds a document that is excluded for its query"
+        )
     yield from _tie_notes(counted, settings)
     if counted.negative_judgements:
         yield f"{_quantity(counted.negative_judgements, 'negative grade')}: pooled but unjudged"

@@ -26,7 +26,7 @@ from pydantic_core.core_schema import (
 from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
-from beir_eval.core.saved import FROZEN, WITHOUT_UNSET, require_all_fields
+from beir_eval.core.saved import FROZEN, WITHOUT_UNSET
 from beir_eval.errors import shown
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.unmatched_ids import MatchCounts
@@ -36,12 +36,8 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
 
-#: Settings in a saved file, which states all that it does not leave out as unset.
-SavedSettings: TypeAlias = Annotated[
-    EvaluationSettings,
-    require_all_fields(EvaluationSettings),
-    WITHOUT_UNSET,
-]
+#: Settings in a saved file, which leaves out what is unset.
+SavedSettings: TypeAlias = Annotated[EvaluationSettings, WITHOUT_UNSET]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +116,8 @@ class Provenance(BaseModel):
             computed elsewhere.
         qrels_sha256: the SHA-256 (hex) of the qrels; None without ``fingerprint=True``, unless
             ``beir-eval evaluate -o r.json`` made the result.
+        excluded_sha256: the SHA-256 (hex) of the documents that the qrels exclude for a query; None
+            if they exclude none.
         run_sha256: the SHA-256 (hex) of the run; None without ``fingerprint=True``.
         conventions: the conventions of a data set of BEIR that were followed because of its name;
             None if there are none, or all were stated.
@@ -130,6 +128,7 @@ class Provenance(BaseModel):
     package_version: str
     qrels_hash: QrelsHash | None = None
     qrels_sha256: str | None = None
+    excluded_sha256: str | None = None
     run_sha256: str | None = None
     conventions: Conventions | None = None
 
@@ -187,6 +186,8 @@ class Counted(BaseModel):
         documents_judged: the number of those that are judged for their query.
         findings: signs of mistakes in the judgements and in the run.
         text: how ranked chunks became ranks of judged text; None if documents are ranked.
+        excluded: how many documents were left out because the judgements exclude them for their
+            query, and of how many rankings; None if they exclude none.
         double_precision: {measure: how much higher the sum of its scores is (of their logarithms,
             for a geometric mean) if document scores are compared in double precision}, where it is
             another one because the tie rule compares them as float32.
@@ -218,13 +219,14 @@ class Counted(BaseModel):
     ids_not_of_chunks: int = 0
     findings: tuple[Finding, ...] = ()
     text: TextCounts | None = None
+    excluded: tuple[int, int] | None = None
     double_precision: dict[str, float] = {}
 
     @model_serializer(mode="wrap")
     def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out ``text`` where documents are ranked, and an empty ``double_precision``."""
+        """Leave out what is unset: ``text`` where documents are ranked, and the like."""
         written: dict[str, Any] = handler(self)
-        for name in ("text", "double_precision"):
+        for name in ("text", "excluded", "double_precision"):
             if not getattr(self, name):
                 written.pop(name, None)
         return written

@@ -15,7 +15,7 @@ from beir_eval.core.arrays import exact_sum
 from beir_eval.core.files import kind_of_json
 from beir_eval.core.ids import check_unicode
 from beir_eval.core.relevance_matrix import TopDocuments
-from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Shown, warnings_latex
 from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import (
@@ -108,9 +108,7 @@ class EvaluationResult(Shown, Saved):
     counted: Counted | None
     settings: SavedSettings | None
     provenance: Provenance
-    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
-        default_factory=dict
-    )
+    custom_measures: dict[str, ScoreScale] = Field(default_factory=dict)
     top: Annotated[dict[str, TopDocuments] | None, Field(repr=False)] = None
     retrieval: Annotated[Retrieval | None, Field(repr=False)] = None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.core.qrels import has_fractional_grades
-from beir_eval.errors import first_few
+from beir_eval.errors import first_few, shown
 from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
@@ -64,6 +64,7 @@ def findings_of_qrels(
         *_deep_learning_grades(qrels, measures, is_deep_learning=is_deep_learning),
         *_without_zero(qrels),
         *_numbered(qrels),
+        *_relevant_and_excluded(qrels),
     )
 
 
@@ -214,6 +215,25 @@ def _numbered(qrels: Qrels) -> Iterator[Finding]:
             "are 1 more than the one before",
             count=num_steps + 1,
             total=num_judged,
+        )
+
+
+def _relevant_and_excluded(qrels: Qrels) -> Iterator[Finding]:
+    """Yield a finding on relevant documents that no ranking can keep."""
+    both = [
+        f"{shown(query_id)} {shown(doc_id)}"
+        for row, query_id in zip(qrels.find_rows([*qrels.excluded]), qrels.excluded, strict=True)
+        for doc_id, grade in qrels.grades_of_row(row).items()
+        if grade > 0 and doc_id in qrels.excluded[query_id]
+    ]
+    if both:
+        relevant = "document is" if len(both) == 1 else "documents are"
+        yield Finding.from_code(
+            "relevant-and-excluded",
+            f"{len(both):,} relevant {relevant} excluded for the query and so not found",
+            count=len(both),
+            total=int(np.count_nonzero(qrels.grades > 0)),
+            examples=both,
         )
 
 

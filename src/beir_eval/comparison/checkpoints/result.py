@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -21,7 +21,7 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
     within,
 )
-from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display import charts
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, record_rows, score_text
@@ -138,11 +138,9 @@ class CheckpointCurve(Shown, Saved):
     points: tuple[CurvePoint, ...]
     changes: tuple[Difference, ...]
     outcomes: tuple[Outcome, ...]
-    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
+    settings: ComparisonSettings
     left_out: dict[str, int]
-    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
-        default_factory=dict
-    )
+    custom_measures: dict[str, ScoreScale] = Field(default_factory=dict)
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     without_step: tuple[str, ...] = ()

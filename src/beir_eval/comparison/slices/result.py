@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field
 
@@ -25,7 +25,7 @@ from beir_eval.comparison.verdict_sentences import (
     some_of,
     source_notes,
 )
-from beir_eval.core.saved import FROZEN, Saved, require_all_fields
+from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table, score_text
 from beir_eval.errors import NotEvaluatedError, first_few, number_of, shown
@@ -101,11 +101,9 @@ class SlicedComparison(Shown, Saved):
     interactions: tuple[Interaction, ...]
     slices: tuple[Slice, ...]
     whole: Slice
-    settings: Annotated[ComparisonSettings, require_all_fields(ComparisonSettings)]
+    settings: ComparisonSettings
     left_out: dict[str, int]
-    custom_measures: dict[str, Annotated[ScoreScale, require_all_fields(ScoreScale)]] = Field(
-        default_factory=dict
-    )
+    custom_measures: dict[str, ScoreScale] = Field(default_factory=dict)
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
 

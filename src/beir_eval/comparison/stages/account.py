@@ -61,13 +61,15 @@ def relevant_of(qrels: Qrels, *, drop_identical_ids: bool) -> dict[str, dict[str
     Args:
         qrels: the judgements.
         drop_identical_ids: whether a document with the id of the query is left out, since no
-            ranking keeps it.
+            ranking keeps it, as those that the qrels exclude.
     """
     return {
         query_id: {
             doc_id: grade
             for doc_id, grade in grades.items()
-            if grade > 0 and not (drop_identical_ids and doc_id == query_id)
+            if grade > 0
+            and not (drop_identical_ids and doc_id == query_id)
+            and doc_id not in qrels.excluded.get(query_id, ())
         }
         for query_id, grades in qrels.as_dict().items()
     }

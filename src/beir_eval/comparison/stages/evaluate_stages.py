@@ -35,7 +35,13 @@ from beir_eval.errors import (
     first_few,
 )
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
+from beir_eval.evaluation.inputs import (
+    JudgedFolder,
+    as_qrels,
+    as_run,
+    conventions_of,
+    excluding,
+)
 from beir_eval.measures import parse_all, with_rel
 from beir_eval.measures.names import registered
 from beir_eval.measures.scales import scale_of
@@ -189,8 +195,8 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
         result: the result of the last stage, if it has been evaluated.
         of_host: the fields of ``StagedResult`` that a host knows.
     """
-    judgements = as_qrels(qrels)
     options = dict(policies)
+    judgements = excluding(as_qrels(qrels), options.pop("exclude", None))
     keep_top = options.pop("keep_top", 0)
     left_out: tuple[str, ...] = ()
     if options.get("missing") == "skip":

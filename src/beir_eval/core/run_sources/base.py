@@ -7,6 +7,7 @@ A ``RankingBlock`` is several rankings as flat arrays, with the judged documents
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -55,6 +56,7 @@ class RankingBlock:
         hit_position: the position of each hit, the first one of a document that is listed more than
             once, i8[H]; None if only the scores are known.
         identical: the positions of documents whose id equals that of their query.
+        excluded: the positions of documents that the qrels exclude for their query.
         copy_position: the positions of all entries whose document is listed more than once in
             its ranking, ranking after ranking, i8[D].
         copy_group: for each of them, a number that the entries of the same document share, i8[D].
@@ -71,12 +73,13 @@ class RankingBlock:
     hit_score: Scores | None
     hit_position: Ints | None
     identical: Ints = field(default_factory=_empty_ints)
+    excluded: Ints = field(default_factory=_empty_ints)
     copy_group: Ints = field(default_factory=_empty_ints)
     copy_position: Ints = field(default_factory=_empty_ints)
     top_of: Callable[[int, int], TopDocuments] | None = None
 
     def select(self, rankings: Ints) -> RankingBlock:
-        """Return the block of some rankings, without their copies and identical ids.
+        """Return the block of some rankings, without their copies, identical and excluded ids.
 
         Args:
             rankings: ascending indices into ``rows``, i8.
@@ -100,9 +103,20 @@ class RankingBlock:
             hit_score=None if self.hit_score is None else self.hit_score[hits],
             hit_position=position,
             identical=_empty_ints(),
+            excluded=_empty_ints(),
             copy_group=_empty_ints(),
             copy_position=_empty_ints(),
         )
+
+    def with_excluded(self, qrels: Qrels) -> RankingBlock:
+        """Return the block with the positions of the documents that the qrels exclude."""
+        positions: list[int] = []
+        for ranking, row in enumerate(self.rows.tolist()):
+            if excluded := qrels.excluded.get(qrels.query_ids[row]):
+                of_ranking = np.arange(self.starts[ranking], self.starts[ranking + 1])
+                doc_ids = self.ids_at(of_ranking)
+                positions += compress(of_ranking.tolist(), map(excluded.__contains__, doc_ids))
+        return replace(self, excluded=np.array(positions, dtype=np.int64))
 
     def spare_copies(self) -> Ints:
         """Return how many entries of each ranking are copies beyond one per document, i8[R]."""
