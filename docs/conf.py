@@ -33,8 +33,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
-# A page of another site: that of Haystack's integrations.
-exclude_patterns = ["_build", "examples/*.md"]
+exclude_patterns = ["_build"]
 # Packages that the environment of the documentation need not have.
 autodoc_mock_imports = ["pyspark", "pytest"]
 autodoc_typehints = "description"

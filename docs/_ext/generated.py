@@ -1,4 +1,4 @@
-"""Sphinx extension: insert what is generated from the code into ``cli.md`` and ``validate.md``."""
+"""Sphinx extension: insert what is generated from the code into the pages of ``PAGES``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import cli_text
 import findings_text
+import measures_text
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 #: {page: (the line that is replaced, what makes the text)}.
 PAGES = {
     "cli": ("<!-- the commands, from their code: docs/_ext/cli_text.py -->", cli_text.reference),
+    "measures": (
+        "<!-- the measures, from their docstrings: docs/_ext/measures_text.py -->",
+        measures_text.reference,
+    ),
     "validate": (
         "<!-- the findings, from their texts: docs/_ext/findings_text.py -->",
         findings_text.reference,
