@@ -38,4 +38,5 @@ exclude_patterns = ["_build"]
 autodoc_mock_imports = ["pyspark", "pytest"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "model_config"}
 nitpicky = False

@@ -1,4 +1,4 @@
-"""The cases in ``docs/conformance/``: each tool is as in its column, and ours by independent rules."""
+"""The cases in ``docs/conformance``: each tool is as in its column, ours by independent rules."""
 
 import json
 import subprocess
