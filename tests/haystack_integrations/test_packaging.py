@@ -13,7 +13,7 @@ import haystack_integrations.components.evaluators.beir_eval as package
 from pins import ROOT, pins_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PAGE = (ROOT / "packaging" / "haystack-integration.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "packaging" / "upstream" / "haystack.md").read_text(encoding="utf-8")
 _, FRONT, BODY = PAGE.split("---\n", 2)
 METADATA = yaml.safe_load(FRONT)
 #: The types that the README of Haystack's list of integrations names.
@@ -49,7 +49,7 @@ def test_the_lowest_version_that_is_tested_is_the_bound_of_the_extra():
     assert LOWEST in {bound, f"{bound}.0"}
 
 
-@pytest.mark.parametrize("page", ["docs/haystack.md", "packaging/haystack-integration.md"])
+@pytest.mark.parametrize("page", ["docs/haystack.md", "packaging/upstream/haystack.md"])
 def test_the_docs_state_the_lowest_and_the_newest_version(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     low, high = (name.rpartition(".")[0] for name in (LOWEST, NEWEST))
