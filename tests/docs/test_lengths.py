@@ -15,12 +15,9 @@ ORDER = ("What it means", "What to do", "What can go wrong")
 WIDTH = 100
 
 
-def test_the_readme_is_one_page():
-    assert len((ROOT / "README.md").read_text().splitlines()) <= 130
-
-
-def test_the_changelog_of_the_first_release_is_one_screen():
-    assert len((ROOT / "CHANGELOG.md").read_text().splitlines()) <= 40
+@pytest.mark.parametrize(("name", "lines"), [("README.md", 130), ("CHANGELOG.md", 40)])
+def test_the_readme_and_the_changelog_are_one_page(name, lines):
+    assert len((ROOT / name).read_text().splitlines()) <= lines
 
 
 def test_there_are_at_most_thirty_pages_and_30_000_words_with_their_code():
@@ -28,19 +25,12 @@ def test_there_are_at_most_thirty_pages_and_30_000_words_with_their_code():
     assert sum(len(page.read_text().split()) for page in PAGES) <= 30_000
 
 
-#: The page on choices has longer lines still.
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.stem != "choose"], ids=lambda page: page.stem
-)
-def test_no_line_of_a_page_is_longer_than_a_screen_shows(page):
-    lines = page.read_text().splitlines()
-    assert [number for number, line in enumerate(lines, 1) if len(line) > WIDTH] == []
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_first_screen_of_a_page_shows_code_or_what_the_tool_prints(page):
-    first = page.read_text().splitlines()[:45]
-    assert any(line.startswith(("```", "|", "![")) for line in first)
+def test_a_page_fits_a_screen_and_its_first_one_shows_what_the_tool_does(page):
+    lines = page.read_text().splitlines()
+    assert any(line.startswith(("```", "|", "![")) for line in lines[:45])
+    if page.stem != "choose":  # whose lines are longer still
+        assert [number for number, line in enumerate(lines, 1) if len(line) > WIDTH] == []
 
 
 def test_the_page_on_comparing_is_read_in_ten_minutes():
