@@ -14,6 +14,7 @@
 # make docs   build the documentation into docs/_build/html
 # make fuzz SECONDS=60 [TARGET=run]  search for inputs that are read wrongly, for so long a target
 # make bench  measure against other tools (slow, by hand)
+# make published  compare values that others published with ours, if BEIR_EVAL_REALDATA names the data (by hand)
 # make bench-scale  a run larger than memory, 5 GB of TREC and its Parquet twin (slow, by hand)
 
 PYTHON ?= python3
@@ -48,7 +49,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
 SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark environments coverage mutants check docs fuzz bench bench-scale bench-paths clean
+.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark environments coverage mutants check docs fuzz bench published bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -169,6 +170,9 @@ bench: $(VENV)/.bench
 
 bench-paths: $(SPARK)/.test
 	$(SPARK)/bin/python benchmarks/paths.py --rows $(ROWS) --write
+
+published: $(VENV)/.test
+	$(BIN)/python benchmarks/published.py
 
 bench-scale: $(VENV)/.test
 	$(BIN)/python benchmarks/scale.py

@@ -6,6 +6,7 @@ import math
 import warnings
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,6 +23,7 @@ from beir_eval import (
     load_dataset,
     read_qrels,
     read_run,
+    validate,
 )
 from beir_eval.errors import FileFormatError, QrelsError, ResultError
 
@@ -91,7 +93,7 @@ def test_the_hash_of_the_list_is_recorded_and_of_the_list_alone():
 def test_results_with_other_exclusions_are_not_compared():
     listed = evaluate(QRELS, RUN, "MRR", exclude=EXCLUDE, name="one")
     unlisted = evaluate(QRELS, RUN, "MRR", name="other")
-    with pytest.raises(ResultError, match="excluded documents"):
+    with pytest.raises(ResultError, match="or excluded documents"):
         compare({"one": listed, "other": unlisted})
 
 
@@ -178,6 +180,7 @@ def test_an_excluded_relevant_document_is_no_loss_of_a_stage():
     assert [stage.means["Recall@10"] for stage in staged.stages] == [1 / 2, 1 / 2]
     assert staged.best == {"Recall@10": 1 / 2}
     assert staged.num_relevant == 8
+    assert "documents excluded for their query are left out (0 of second)" in str(staged)
     assert not any(loss.documents or loss.loss for loss in staged.losses)
 
 
@@ -192,7 +195,7 @@ def test_a_file_has_two_columns(tmp_path):
     ("content", "message"),
     [
         ("q1 near\nq1\n", "line 2: two columns were expected"),
-        ("q1 0 near 1\n", "line 1: two columns were expected, query and document, not 4"),
+        ("q1 0 near 1\n", "line 1: two columns were expected, query and document .* not 4"),
         ("# nothing\n", "no line with a query"),
         (b"q1 \xff\n", "line 1: not a text in UTF-8"),
     ],
@@ -210,7 +213,8 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path, content, message):
     [
         (["near"], "exclude must be"),
         ({"q1": "near"}, "must be a list of ids"),
-        ({"q1": ["near", ""]}, "exclude: "),
+        ({"q1": ["near", ""]}, "must be a list of ids"),
+        ({"q1": b"near"}, "must be a list of ids"),
         ({"Q1": ["near"]}, "no judged query: it lists 'Q1', and the qrels judge 'q1'"),
     ],
 )
@@ -225,23 +229,12 @@ def test_a_data_set_carries_its_list_in_its_queries(tmp_path):
         {"_id": "q2", "text": "two", "metadata": {"excluded_ids": ["N/A"]}},
         {"_id": "q3", "text": "of another split", "excluded_ids": ["answer"]},
     ]
-    (tmp_path / "queries.jsonl").write_text("".join(f"{json.dumps(q)}\n" for q in queries))
-    documents = sorted({doc for ranking in RUN.values() for doc in ranking})
-    (tmp_path / "corpus.jsonl").write_text(
-        "".join(f'{{"_id": "{doc}", "title": "", "text": "t"}}\n' for doc in documents)
-    )
-    (tmp_path / "qrels").mkdir()
-    lines = [f"{q}\t{d}\t{grade}\n" for q, judged in QRELS.items() for d, grade in judged.items()]
-    (tmp_path / "qrels" / "test.tsv").write_text("".join(lines))
+    folder = data_set(tmp_path / "data", queries)
     expected = Evaluator(QRELS, "MRR", exclude=EXCLUDE).evaluate(RUN)
-    for qrels in (tmp_path, load_dataset(tmp_path), read_qrels(tmp_path)):
+    for qrels in (folder, load_dataset(folder), read_qrels(folder)):
         result = evaluate(qrels, RUN, "MRR")
         assert (result.values, result.counted) == (expected.values, expected.counted)
-    assert evaluate(tmp_path, RUN, "MRR", exclude={}).scores("MRR").tolist() == [1 / 4, 1 / 2]
-    queries[0]["excluded_ids"] = "near"
-    (tmp_path / "queries.jsonl").write_text("".join(f"{json.dumps(q)}\n" for q in queries))
-    with pytest.raises(FileFormatError, match="excluded_ids of query 'q1' must be a list of ids"):
-        evaluate(tmp_path, RUN, "MRR")
+    assert evaluate(folder, RUN, "MRR", exclude={}).scores("MRR").tolist() == [1 / 4, 1 / 2]
 
 
 def test_judged_spans_have_no_excluded_documents():
@@ -257,3 +250,81 @@ def test_a_selection_of_queries_keeps_what_is_excluded():
     assert qrels.select(["q2"]).query_hashes.sum() + qrels.select(["q1"]).query_hashes.sum() == (
         qrels.query_hashes.sum()
     )
+
+
+def data_set(folder, queries, *, parquet=False):
+    """Write the data set of ``QRELS`` with these queries, and return its folder."""
+    folder.mkdir()
+    rows = [f"{q}\t{d}\t{grade}\n" for q, judged in QRELS.items() for d, grade in judged.items()]
+    (folder / "qrels").mkdir()
+    (folder / "qrels" / "test.tsv").write_text("".join(rows))
+    documents = sorted({doc for ranking in RUN.values() for doc in ranking})
+    lines = [json.dumps({"_id": doc, "title": "", "text": "t"}) for doc in documents]
+    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    if parquet:
+        (folder / "queries").mkdir()
+        pl.DataFrame(queries).write_parquet(folder / "queries" / "test-00000-of-00001.parquet")
+    else:
+        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    return folder
+
+
+@pytest.mark.parametrize("key", ["_id", "query-id"])
+@pytest.mark.parametrize("parquet", [False, True])
+def test_tables_and_other_names_of_the_id_carry_the_list_too(tmp_path, key, parquet):
+    queries = [
+        {key: "q1", "text": "one", "excluded_ids": ["near", "copy"]},
+        {key: "q2", "text": "two", "excluded_ids": ["N/A"]},
+    ]
+    folder = data_set(tmp_path / "data", queries, parquet=parquet)
+    for qrels in (folder, read_qrels(folder), load_dataset(folder)):
+        assert evaluate(qrels, RUN, "MRR").counted.excluded == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"_id": "q1", "text": "t", "metadata": "x", "excluded_ids": "near"}',
+        '{"_id": "q1", "text": "t", "excluded_ids": [""]}',
+        '{"_id": "q1", "text": "t", "excluded_ids": [true]}',
+        '["excluded_ids"]',
+        '{"excluded_ids": ["a"]}',
+        '{"excluded_ids"',
+    ],
+)
+def test_a_wrong_list_of_a_data_set_is_named_with_its_line(tmp_path, line):
+    folder = data_set(tmp_path / "data", [])
+    (folder / "queries.jsonl").write_text('{"_id": "q2", "text": "t", "metadata": "x"}\n' + line)
+    with pytest.raises(FileFormatError, match=r"queries\.jsonl, line 2: "):
+        evaluate(folder, RUN, "MRR")
+
+
+def test_validate_finds_relevant_documents_that_a_data_set_excludes(tmp_path):
+    queries = [
+        {"_id": "q1", "text": "one", "excluded_ids": ["answer"]},
+        {"_id": "q2", "text": "two", "metadata": "excluded_ids"},
+    ]
+    codes = [finding.code for finding in validate(data_set(tmp_path / "data", queries)).findings]
+    assert "relevant-and-excluded" in codes
+
+
+def test_integer_and_text_forms_of_one_query_are_refused_and_empty_lists_are_none():
+    with pytest.raises(QrelsError, match="an integer and a text"):
+        Qrels({1: {"a": 1}}).excluding({1: ["b"], "1": ["c"]})
+    for nothing in ({}, {"q1": []}, {"q1": ["N/A"]}):
+        assert evaluate(QRELS, RUN, "MRR", exclude=nothing) == evaluate(QRELS, RUN, "MRR")
+
+
+def test_ids_with_blanks_are_separated_by_tabs(tmp_path):
+    path = tmp_path / "excluded.tsv"
+    path.write_text("q 1\tbad doc\n")
+    qrels = Qrels({"q 1": {"a": 1}})
+    assert evaluate(qrels, {"q 1": {"bad doc": 2, "a": 1}}, "MRR", exclude=path)["MRR"] == 1
+
+
+def test_results_of_other_queries_are_not_compared_if_documents_are_excluded_in_one_alone():
+    qrels = QRELS | {"q3": {"a": 1}}
+    listed = evaluate(QRELS, RUN, "MRR", exclude=EXCLUDE, missing="skip")
+    unlisted = evaluate(qrels, RUN, "MRR", missing="skip")
+    with pytest.raises(ResultError, match="on different qrels or excluded documents"):
+        compare({"A": listed, "B": unlisted}, on="intersection")

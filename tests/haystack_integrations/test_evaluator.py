@@ -679,3 +679,13 @@ def test_a_query_id_that_is_a_number_is_no_document_of_haystack():
         ground_truth_documents=documents, retrieved_documents=documents, query_ids=["0", "1"]
     )
     assert not [note for note in outputs["result"].notes() if "id of the query" in note]
+
+
+def test_documents_that_qrels_exclude_are_excluded_after_saving_and_for_unjudged_queries_too():
+    qrels = Qrels({"q1": {"answer": 1}}).excluding({"q1": ["near"]})
+    retrieved = [[Document(id="near"), Document(id="answer")], [Document(id="x")]]
+    for unjudged, ids, mean in (("zero", ["q1", "q9"], 1 / 2), ("error", ["q1"], 1.0)):
+        component = BEIREvaluator("MRR", qrels=qrels, unjudged=unjudged)
+        for evaluator in (component, BEIREvaluator.from_dict(component.to_dict())):
+            result = evaluator.run(retrieved_documents=retrieved[: len(ids)], query_ids=ids)
+            assert result["score"] == mean

@@ -22,6 +22,8 @@ JOURNAL_ENDING = ".progress.jsonl"
 _QRELS_ENDINGS = tuple(
     dict.fromkeys([".tsv", ".tsv.gz", *_JSONL_ENDINGS, ".parquet", *QRELS_FORMATS.endings, ".csv"])
 )
+#: The fields that may hold the id of a document or query; the first match is used.
+ID_NAMES = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
 #: Folders of qrels in a data set: BEIR's, then those of Hugging Face.
 _QRELS_FOLDERS = ("qrels", "default", "data")
 

@@ -424,9 +424,7 @@ def _check_judgements(
         needed = choice_that_allows(first, result)
         if needed and on not in (needed, "any-judgements"):
             excluded = {of.provenance.excluded_sha256 for of in (first, result)}
-            what = (
-                "on different qrels" if len(excluded) == 1 else "with different excluded documents"
-            )
+            what = "on different qrels" + " or excluded documents" * (len(excluded) > 1)
             msg = (
                 f"{first_name!r} and {name!r} were evaluated {what}; evaluate both on the same "
                 "judgements, or compare them all the same with on='any-judgements'"

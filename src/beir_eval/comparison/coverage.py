@@ -121,11 +121,13 @@ def choice_that_allows(first: EvaluationResult, second: EvaluationResult) -> str
     Returns:
         "" if the judgements are equal, or their hashes not known. "intersection" if other queries
         were judged: then nothing is known of the judgements of the shared ones. "any-judgements" if
-        the same queries were judged otherwise.
+        the same queries were judged otherwise, or documents are excluded in one result alone.
     """
     hashes = first.provenance.qrels_hash, second.provenance.qrels_hash
     if None in hashes or hashes[0] == hashes[1]:
         return ""
+    if (first.provenance.excluded_sha256 is None) != (second.provenance.excluded_sha256 is None):
+        return "any-judgements"
     ours, theirs = (
         {*result.query_ids, *(result.counted.queries_missing if result.counted else ())}
         for result in (first, second)

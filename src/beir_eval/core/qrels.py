@@ -30,6 +30,7 @@ from beir_eval.core.ids import (
     checked_query_ids,
     decimal_numbers,
     have_text_keys,
+    ids_as_text,
     is_dataframe,
     pick_ids,
     quick_hashes,
@@ -162,12 +163,18 @@ def check_listed_ids(query_id: object, ids: Iterable[Any]) -> None:
             raise QrelsError(msg)
 
 
-def _listed_ids(query_id: object, doc_ids: object) -> Iterable[Any]:
+def _listed_ids(query_id: str, doc_ids: Any) -> frozenset[str]:
     """Return ids in a list; a text alone would be read letter by letter."""
-    if isinstance(doc_ids, str) or not isinstance(doc_ids, Iterable):
-        msg = f"exclude: the documents of query {shown(query_id)} must be a list of ids"
-        raise QrelsError(msg)
-    return doc_ids
+    listed: Any = None if isinstance(doc_ids, str | bytes) else doc_ids
+    try:
+        ids = ids_as_text(listed)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"exclude: the documents of query {shown(query_id)} must be a list of ids, not "
+            f"{shown(doc_ids)}"
+        )
+        raise QrelsError(msg) from error
+    return frozenset(ids) - {"N/A"}
 
 
 def has_fractional_grades(grades: Floats) -> bool:
@@ -578,7 +585,7 @@ class Qrels:
 
         Args:
             documents: {query_id: ids of documents}, in place of those excluded so far. Queries that
-                are not judged are ignored.
+                are not judged are ignored, and so is "N/A", which BRIGHT lists for none.
 
         Raises:
             QrelsError: this is no such mapping, none of its queries is judged, an id is not valid,
@@ -593,17 +600,15 @@ class Qrels:
             raise QrelsError(msg)
         if self.ranks != "documents" and documents:
             raise QrelsError("documents can be excluded where documents are judged, not spans")
-        listed = dict(
-            zip(checked_ids(documents, "exclude", QrelsError), documents.values(), strict=True)
-        )
+        query_ids = checked_query_ids(documents, "exclude", QrelsError)
         result = copy(self)
-        vars(result).pop("query_hashes", None)
+        for name in ("query_hashes", "excluded_sha256"):
+            vars(result).pop(name, None)
+        listed = dict(zip(query_ids, map(_listed_ids, query_ids, documents.values()), strict=True))
         result.excluded = {
-            query_id: frozenset(checked_ids(_listed_ids(query_id, doc_ids), "exclude", QrelsError))
-            for query_id, doc_ids in listed.items()
-            if query_id in self._row_of
+            query_id: listed[query_id] for query_id in self.query_ids if listed.get(query_id)
         }
-        if listed and not result.excluded:
+        if any(listed.values()) and not result.excluded:
             msg = (
                 f"exclude has no judged query: it lists {first_few(listed)}, and the qrels judge "
                 f"{first_few(self.query_ids)}"
@@ -646,7 +651,7 @@ class Qrels:
             digest.update(excluded.encode())
         return digest.hexdigest()
 
-    @property
+    @cached_property
     def excluded_sha256(self) -> str | None:
         """The SHA-256 (hex) of the excluded documents, in whatever order; None without any."""
         if not self.excluded:

@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from beir_eval.adapters.dataset_folder import ID_NAMES
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import is_gzip, parquet_errors
 from beir_eval.core.ids import id_text
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-#: The fields that may hold the id, and the text, of a record; the first match is used.
-_ID_NAMES = ("_id", "id", "doc_id", "docid", "corpus-id", "query-id", "query_id")
+#: The fields that may hold the text of a record; the first match is used.
 _TEXT_NAMES = ("text", "contents", "query")
 #: The begin of a record whose first key is "_id" with an id that has no escapes: most records.
 _PLAIN_ID = re.compile(rb'[ \t]*\{[ \t]*"_id"[ \t]*:[ \t]*"([^"\\\x00-\x1f\x80-\xff]+)"')
@@ -330,7 +330,7 @@ class ParquetRows:
             import polars as pl  # noqa: PLC0415 - an extra
         with parquet_errors(self._paths[0]):
             schema = self._frame.collect_schema()
-        name = next((name for name in _ID_NAMES if name in schema), None)
+        name = next((name for name in ID_NAMES if name in schema), None)
         if name is None or not (schema[name] == pl.String or schema[name].is_integer()):
             yield from enumerate(self)
             return
@@ -471,11 +471,11 @@ def _id_and_text(
 
 def record_id(name: Path | str, number: int | None, record: Mapping[str, Any]) -> str:
     """Return the id of a record, or raise FileFormatError."""
-    ids = [record[field] for field in _ID_NAMES if field in record]
+    ids = [record[field] for field in ID_NAMES if field in record]
     try:
         return id_text(ids[0])
     except (IndexError, TypeError, ValueError) as error:
-        problem = f"the record has no id: expected one of {', '.join(_ID_NAMES)}"
+        problem = f"the record has no id: expected one of {', '.join(ID_NAMES)}"
         raise FileFormatError(name, problem, line=number) from error
 
 

@@ -12,7 +12,7 @@ from beir_eval.adapters.dataset_folder import (
     is_dataset,
     table_files,
 )
-from beir_eval.adapters.exclusions import excluding_listed, with_listed_exclusions
+from beir_eval.adapters.exclusions import EXCLUDED_IDS, excluding_listed, with_listed_exclusions
 from beir_eval.adapters.readers import read_qrels
 from beir_eval.core.files import as_path
 from beir_eval.core.qrels import Qrels
@@ -200,7 +200,8 @@ def load_from_hub(name: str, split: str | None = None, *, revision: str | None =
     qrels = Qrels.from_columns(*(table[column] for column in qrels_columns))
     corpus = TableCorpus(name, _load_table(name, "corpus", revision, split))
     queries = _load_table(name, "queries", revision, split)
-    qrels = excluding_listed(qrels, name, queries)
+    if EXCLUDED_IDS in queries.column_names:
+        qrels = excluding_listed(qrels, name, enumerate(queries, start=1))
     return _new_dataset(name, split, corpus, queries_from_rows(name, queries), qrels)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +20,7 @@ from beir_eval.adapters.dataset_folder import (
     split_names,
     table_files,
 )
+from beir_eval.adapters.exclusions import with_listed_exclusions
 from beir_eval.adapters.readers import (
     qrels_from_content,
     ranks_in_content,
@@ -229,6 +230,7 @@ def _folder_input(
 ) -> DatasetInput:
     split = split_or_default(dataset_name(folder), split)
     judged = _read_qrels(find_qrels_files(folder, split), qrels_format, columns)
+    judged = replace(judged, qrels=with_listed_exclusions(judged.qrels, folder))
     corpus = queries = None
     if files := table_files(folder, "corpus", split):
         corpus = corpus_input(corpus_from_files(folder, files))

@@ -28,6 +28,7 @@ from beir_eval.display.tables import (
     score_text,
 )
 from beir_eval.errors import first_few, number_of
+from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import registered
 
@@ -313,7 +314,11 @@ class StagedResult(Shown, Saved):
         return Document(
             heading="Stages",
             warnings=[*self.result.warnings(), *self._missing_warnings(), *failed],
-            sentences=[*map(self._headline, self.measures), *map(Sentence, self.remarks)],
+            sentences=[
+                *map(self._headline, self.measures),
+                *map(Sentence, self.remarks),
+                *map(Sentence, exclusion_sentences({self.last: self.result})),
+            ],
             tables=first_that_fits(
                 [self._compared(measure, has_seconds=has_seconds) for measure in self.measures]
                 for has_seconds in (any(stage.seconds is not None for stage in self.stages), False)

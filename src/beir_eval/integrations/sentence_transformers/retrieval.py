@@ -79,8 +79,13 @@ class _RankedHere(_HostEvaluator):
         judged = judged_queries(queries, relevant_docs, only_relevant=self._compatible)
         relevant = {query_id: set(grades) for query_id, grades in judged.items()}
         super().__init__(queries, corpus, relevant, *args, **kwargs)
+        qrels = Qrels(judged)
+        if not isinstance(relevant_docs, Mapping):
+            excluded = as_qrels(relevant_docs).excluded
+            kept = {query_id: excluded[query_id] for query_id in {*qrels.query_ids} & {*excluded}}
+            qrels = qrels.excluding(kept)
         self._evaluator = Evaluator(
-            Qrels(judged),
+            qrels,
             self.measures,
             drop_identical_ids=not self._compatible and drops_identical_ids(relevant_docs),
             fingerprint=True,

@@ -321,6 +321,9 @@ class BEIREvaluator:
             qrels = self._qrels.as_dict()
             if self._qrels.max_grade != self._qrels.grades.max():  # a selection of other qrels
                 judgements = {"max_grade": self._qrels.max_grade}
+            if self._qrels.excluded:
+                excluded = self._qrels.excluded.items()
+                judgements["excluded"] = {query_id: sorted(docs) for query_id, docs in excluded}
         settings = default_to_dict(
             self,
             measures=list(map(str, self.measures)),
@@ -346,8 +349,10 @@ class BEIREvaluator:
         saved = data.get("judgements", {})
         evaluator._saved_hash = saved.get("sha256")
         qrels = evaluator._qrels
-        if qrels is not None and "max_grade" in saved:
-            evaluator._qrels = qrels.select(qrels.query_ids, max_grade=saved["max_grade"])
+        if qrels is not None and saved:
+            highest = saved.get("max_grade", qrels.max_grade)
+            qrels = qrels.excluding(saved.get("excluded", {}))
+            evaluator._qrels = qrels.select(qrels.query_ids, max_grade=highest)
         return evaluator
 
     # Evaluation
