@@ -5,6 +5,7 @@
 # make test-lowest  the tests that versions can change, without properties, with the oldest supported versions
 # make test-python  the same for the core, and what works on Apache Spark, on Python 3.13 (PYTHON_TESTED=3.12 for another one)
 # make test-package  build the wheel, install it into empty environments with each extra, use it
+# make upstream  run the pages for Haystack's and sentence-transformers' documentation with both (by hand)
 # make test-spark     what works on Apache Spark: one machine, a cluster and Spark Connect on loopback
 # make environments  install all of these environments: with uv if it can be had, else with pip
 # make bench-paths ROWS=20000000  measure one run on every path, Spark too (slow, by hand)
@@ -49,7 +50,7 @@ ROWS ?= 20000000
 CORE_TESTS := tests/adapters tests/core tests/measures tests/significance tests/evaluation tests/comparison tests/against tests/test_recorded.py
 SOURCES := pyproject.toml constraints.txt scripts/install.py
 
-.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark environments coverage mutants check docs fuzz bench published bench-scale bench-paths clean
+.PHONY: demo test test-slow test-all test-lowest test-python test-package test-spark upstream environments coverage mutants check docs fuzz bench published bench-scale bench-paths clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.created:
@@ -130,6 +131,9 @@ test-spark: $(SPARK)/.test
 
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py
+
+upstream: $(VENV)/.test
+	HF_HUB_OFFLINE=1 $(BIN)/python scripts/try_upstream.py
 
 coverage: $(VENV)/.test
 	for package in core measures significance; do \

@@ -66,7 +66,7 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="py", evaluator=check_script),
         CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
-    patterns=["README.md", "docs/*.md", "docs/*/*.md", "packaging/upstream/haystack.md"],
+    patterns=["README.md", "docs/*.md", "docs/*/*.md"],
     # The recipes on extending the package are run after their diffs, by tests/docs.
     excludes=[
         "docs/extending.md",

@@ -16,6 +16,9 @@ minus the means of both). Numbers after ± are Monte Carlo standard errors, in p
 - ``unequal``: one configuration's seeds vary more than the other's, or their numbers differ.
 - ``paired``: the same seeds in both configurations, whose effects are correlated.
 - ``power``: how often a true difference of .01 is found.
+- ``averages``: the unweighted average of several data sets, from ``balanced`` scores. A seed's
+  effect is one on all data sets ("shared"), or one on each ("apart"). "better" and "worse" are
+  those of the verdict, 2.5 each by the level; "queries only" counts both.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from table_arguments import table_arguments
 
 from beir_eval.significance.repeats import crossed_tests
 from beir_eval.significance.sign_vectors import SignVectors, position_keys
+from beir_eval.significance.stratified import balanced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +48,41 @@ SOURCES = {
     "MAP": ("dl19", "MAP@1000", "tas-b", "ada2"),
     "MRR": ("scifact", "MRR@10", "kirl_rerank_tabs", "kl_hybrid"),
     "Recall": ("dl19", "Recall@100", "splade-pp", "tas-b"),
+}
+#: {name: (data set, measure, the two runs, number of queries, true difference) of each}
+AVERAGES = {
+    "usual": [
+        ("dl19", "nDCG@10", "tas-b", "ada2", 43, 0.0),
+        ("trec-covid", "nDCG@10", "splade-pp", "bm25", 50, 0.0),
+        ("scifact", "nDCG@10", "kirl_rerank_tabs", "kl_hybrid", 300, 0.0),
+    ],
+    "unlike": [
+        ("dl19", "nDCG@10", "tas-b", "ada2", 43, 0.1),
+        ("trec-covid", "nDCG@10", "splade-pp", "bm25", 50, 0.0),
+        ("scifact", "nDCG@10", "kirl_rerank_tabs", "kl_hybrid", 300, -0.1),
+    ],
+    "skewed": [
+        ("dl19", "MRR@10", "rep-llama_ties", "bm25", 43, 0.0),
+        ("trec-covid", "MRR@10", "splade-pp", "bm25", 50, 0.0),
+        ("scifact", "MRR@10", "kirl_rerank_tabs", "kl_hybrid", 300, 0.0),
+    ],
+    "zeros": [
+        ("dl19", "MRR@10", "tas-b", "splade-pp", 43, 0.0),
+        ("trec-covid", "MRR@10", "splade-pp", "bm25", 50, 0.0),
+        ("dl19", "MRR@10", "rep-llama_ties", "bm25+vicuna-7b-v2", 43, 0.0),
+    ],
+    "ties": [
+        ("dl19", "Precision@10", "tas-b", "ada2", 43, 0.0),
+        ("trec-covid", "Precision@10", "splade-pp", "bm25", 50, 0.0),
+        ("scifact", "Precision@10", "kirl_rerank_tabs", "kl_hybrid", 300, 0.0),
+    ],
+    "few": [
+        ("dl19", "nDCG@10", "tas-b", "ada2", 20, 0.0),
+        ("trec-covid", "nDCG@10", "splade-pp", "bm25", 20, 0.0),
+        ("dl19", "nDCG@10", "splade-pp", "bm25+vicuna-7b-v2", 20, 0.0),
+        ("dl19", "nDCG@10", "rep-llama_ties", "tas-b", 20, 0.0),
+        ("scifact", "nDCG@10", "kirl_rerank_tabs", "kl_hybrid", 20, 0.0),
+    ],
 }
 
 
@@ -228,12 +267,93 @@ def power(simulations: int) -> Iterator[str]:
         yield f"{0.003:7g}  {2000:7}  {count:5}  {outcome.text()}"
 
 
+def averages(simulations: int) -> Iterator[str]:
+    """Yield the rows of ``averages``."""
+    yield "data sets  seeds    seed sds        effects        better         worse  queries only"
+    for name in AVERAGES:
+        for seeds, is_shared in (
+            (Seeds((1, 1), (0.0, 0.0)), False),
+            *(
+                (Seeds(counts, (deviation, deviation)), is_shared)
+                for counts in ((2, 2), (3, 3), (5, 5), (2, 1), (3, 1), (5, 1))
+                for deviation, is_shared in (
+                    (0.0, False),
+                    (0.005, True),
+                    (0.02, True),
+                    (0.02, False),
+                )
+            ),
+            *((Seeds((count, count), (0.02, 0.0)), True) for count in (2, 3, 5)),
+        ):
+            outcome = simulate_average(name, seeds, simulations, is_shared=is_shared)
+            shares = "  ".join(f"{share_text(count, simulations):>12}" for count in outcome)
+            effects = "shared" if is_shared else "apart"
+            yield f"{name:9}  {seeds.counts!s:7}  {seeds.deviations!s:14}  {effects:7}  {shares}"
+
+
+def simulate_average(
+    name: str, seeds: Seeds, simulations: int, *, is_shared: bool
+) -> tuple[int, int, int]:
+    """Return how often equal averages were better and worse, and differed over queries only.
+
+    A system with one seed is deterministic.
+
+    Args:
+        name: the data sets, in ``AVERAGES``.
+        seeds: those of both systems.
+        simulations: how often.
+        is_shared: whether a seed has one effect on all data sets.
+    """
+    rng = np.random.default_rng(seed_of(name, seeds, is_shared))
+    pools, noises, sizes, shifts = [], [], [], []
+    for dataset, measure, first, second, size, shift in AVERAGES[name]:
+        systems, scores = real_scores(dataset)[measure]
+        pool = scores[systems.index(first)] - scores[systems.index(second)]
+        pools.append(pool - pool.mean())
+        noises.append(residuals_of(measure).ravel())
+        sizes.append(size)
+        shifts.append(shift)
+    weights = balanced([np.ones((1, size)) for size in sizes])[0]
+    [subsets] = [
+        np.concatenate(
+            [block.copy() for block in SignVectors(DRAWS, 1).blocks(position_keys(sum(sizes)))],
+            axis=1,
+        )
+    ]
+    flips = (2 * subsets - 1).T
+    better = worse = queries = 0
+    for _ in range(simulations):
+        common = correlated(rng, seeds)
+        repeats: list[list[Floats]] = [[], []]
+        for pool, noise, size, shift in zip(pools, noises, sizes, shifts, strict=True):
+            own = common if is_shared else correlated(rng, seeds)
+            for side, (count, effects) in enumerate(zip(seeds.counts, own, strict=True)):
+                scores = np.zeros((count, size))
+                if count > 1:
+                    scores += effects[:, None] + rng.choice(noise, (count, size))
+                if not side:
+                    scores += rng.choice(pool, size) + shift
+                repeats[side].append(scores)
+        rows = [balanced(of_side) for of_side in repeats]
+        single = [side for side, count in enumerate(seeds.counts) if count == 1]
+        tests = crossed_tests(rows, [(0, 1)], deterministic=single, weights=weights)
+        low, high = tests.intervals(np.array([ALPHA]))
+        values = rows[0].mean(axis=0) - rows[1].mean(axis=0)
+        reached = np.abs(flips @ values) >= abs(values.sum()) * (1 - 1e-12)
+        is_flipped = (1 + int(reached.sum())) / (DRAWS + 1) <= ALPHA
+        queries += is_flipped
+        better += is_flipped and bool(low[0] > 0)
+        worse += is_flipped and bool(high[0] < 0)
+    return better, worse, queries
+
+
 TABLES: dict[str, Callable[[int], Iterator[str]]] = {
     "errors": errors,
     "sources": sources,
     "unequal": unequal,
     "paired": paired,
     "power": power,
+    "averages": averages,
 }
 
 

@@ -55,7 +55,7 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
     runs: Iterable[Any] | Mapping[str, Any],
     method: str = "rrf",
     *,
-    k: float = 60,
+    k: float | None = None,
     weights: Iterable[float] | Mapping[str, float] | None = None,
     normalise: str | None = None,
     depth: int | None = None,
@@ -78,7 +78,7 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
         runs: two runs or more, as ``Run`` takes them: a list, or {name: run}. Without scores, the n
             documents of a ranking have the scores n, n−1, …, 1.
         method: "rrf", "sum" or "max".
-        k: the constant of "rrf", a number from 0.
+        k: the constant of "rrf", a number from 0; None: 60.
         weights: a number from 0 for each run, in their order or by name; by default 1 each.
         normalise: how scores become comparable, for "sum" and "max": "min-max", "z-score", "dbsf",
             or None.
@@ -105,14 +105,16 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
     check_choice("method", method, METHODS)
     if normalise is not None:
         check_choice("normalise", normalise, NORMALISATIONS)
-        if method == "rrf":
-            raise SettingError("normalise is for method='sum' and 'max': rrf uses ranks alone")
+    if (normalise if method == "rrf" else k) is not None:
+        raise SettingError(
+            "k is for method='rrf', which uses ranks alone; normalise for the others"
+        )
+    k = 60 if k is None else k
     if not (is_finite_number(k) and k >= 0):
         msg = f"k must be a finite number from 0, not {shown(k)}"
         raise SettingError(msg)
     ranked = _ranked(runs, depth)
     factors = _checked_weights(weights, list(ranked))
-    _warn_of_queries(ranked)
     if method != "rrf":
         _warn_of_scores(ranked, normalise)
     values_of = partial(_by_rank, k=k) if method == "rrf" else _NORMALISED[normalise]
@@ -145,7 +147,6 @@ def fusion_grid(
     if len(ranked) != _TWO:
         msg = f"a fusion grid has the weights of two runs, and there are {len(ranked)}"
         raise InputError(msg)
-    _warn_of_queries(ranked)
     first, second = ranked
     return {
         f"rrf k={k} {first} {f'{weight:g}'[1:]}": _fused(
@@ -160,19 +161,21 @@ def _by_rank(ranking: _Ranking, k: float) -> Floats:
     return 1 / (k + np.arange(1, 1 + len(ranking.scores)))
 
 
-def _as_they_are(ranking: _Ranking) -> Floats:
-    return ranking.scores
-
-
 def _min_max(ranking: _Ranking) -> Floats:
-    low = ranking.scores.min()
-    return np.asarray((ranking.scores - low) / (np.ptp(ranking.scores) or 1.0))
+    scores = _near_1(ranking)
+    return np.asarray((scores - scores.min()) / (np.ptp(scores) or 1.0))
 
 
 def _z_score(ranking: _Ranking) -> Floats:
-    if not np.ptp(ranking.scores):  # the deviation of equal scores may be a rounding error
-        return np.zeros_like(ranking.scores)
-    return np.asarray((ranking.scores - ranking.scores.mean()) / ranking.scores.std())
+    scores = _near_1(ranking)
+    if not np.ptp(scores):  # the deviation of equal scores may be a rounding error
+        return np.zeros_like(scores)
+    return np.asarray((scores - scores.mean()) / scores.std())
+
+
+def _near_1(ranking: _Ranking) -> Floats:
+    """Return the scores times a power of 2, which rounds nothing: their squares are floats."""
+    return np.asarray(np.ldexp(ranking.scores, -np.frexp(np.abs(ranking.scores).max())[1]))
 
 
 def _dbsf(ranking: _Ranking) -> Floats:
@@ -181,7 +184,7 @@ def _dbsf(ranking: _Ranking) -> Floats:
 
 #: {value of ``normalise``: a function that returns the new scores of a ranking, f8[D]}.
 _NORMALISED: Mapping[str | None, Callable[[_Ranking], Floats]] = {
-    None: _as_they_are,
+    None: lambda ranking: ranking.scores,
     "min-max": _min_max,
     "z-score": _z_score,
     "dbsf": _dbsf,
@@ -215,6 +218,13 @@ def _ranked(
                 for query_id, doc_ids, scores in Run.coerce(run).rankings()
                 if len(doc_ids)
             }
+    queries = dict.fromkeys(query_id for rankings in ranked.values() for query_id in rankings)
+    for name, rankings in ranked.items():
+        if missing := [query_id for query_id in queries if query_id not in rankings]:
+            warn_caller(
+                f"{name} has no ranking for {len(missing):,} of {len(queries):,} queries "
+                f"({first_few(missing)}): there the fused rankings hold the documents of others"
+            )
     return ranked
 
 
@@ -242,31 +252,18 @@ def _checked_weights(
     """Return the weight of each run; raise SettingError as ``fuse`` describes."""
     if weights is None:
         return dict.fromkeys(names, 1.0)
+    stated: Any = weights
     if isinstance(weights, Mapping):
-        stated = [weights[name] for name in names if name in weights]
-        is_complete = len(stated) == len(weights) == len(names)
-    else:
-        stated = list(weights)
-        is_complete = len(stated) == len(names)
-    if not is_complete:
-        msg = f"weights must have a number for each of {first_few(names)}, not {shown(weights)}"
-        raise SettingError(msg)
+        stated = [weights.get(name) for name in (*names, *(weights.keys() - {*names}))]
+    stated = list(stated) if is_iterable(stated) else []
     is_valid = all(is_finite_number(weight) and weight >= 0 for weight in stated)
-    if not is_valid or not any(stated):
-        msg = f"weights must be finite numbers from 0, one of them above 0, not {shown(weights)}"
+    if len(stated) != len(names) or not is_valid or not any(stated):
+        msg = (
+            f"weights must have a finite number from 0 for each of {first_few(names)}, one of them "
+            f"above 0, not {shown(weights)}"
+        )
         raise SettingError(msg)
     return dict(zip(names, map(float, stated), strict=True))
-
-
-def _warn_of_queries(ranked: Mapping[str, Mapping[str, _Ranking]]) -> None:
-    """Warn of runs that lack queries of others."""
-    queries = dict.fromkeys(query_id for rankings in ranked.values() for query_id in rankings)
-    for name, rankings in ranked.items():
-        if missing := [query_id for query_id in queries if query_id not in rankings]:
-            warn_caller(
-                f"{name} has no ranking for {len(missing):,} of {len(queries):,} queries "
-                f"({first_few(missing)}): there the fused rankings hold the documents of others"
-            )
 
 
 def _warn_of_scores(ranked: Mapping[str, Mapping[str, _Ranking]], normalise: str | None) -> None:
@@ -284,8 +281,8 @@ def _warn_of_scores(ranked: Mapping[str, Mapping[str, _Ranking]], normalise: str
     low, high = min(usual, key=usual.__getitem__), max(usual, key=usual.__getitem__)
     if normalise and usual[low] < usual[high]:
         warn_caller(
-            f"rankings of {high} hold {usual[high]:,.0f} documents and those of {low} "
-            f"{usual[low]:,.0f}, and each is normalised over its own: depth= cuts all to one length"
+            f"rankings of {high} hold {usual[high]:,g} documents and those of {low} "
+            f"{usual[low]:,g}, and each is normalised over its own: depth= cuts all to one length"
         )
     elif not normalise and usual[high] > _OTHER_SCALE * usual[low]:
         warn_caller(

@@ -50,7 +50,7 @@ def test_no_gain_is_never_worse_and_says_on_which_queries():
     assert "no gain over base is shown on queries that did not choose it" in str(choice)
     worse = choose(results_of(made_scores(gains=(-0.3, -0.2))), "base", MEASURE)
     assert (worse.verdict, worse.candidate) == ("undecided", "base")
-    assert "none of 2 has a higher mean than base" in str(worse)
+    assert "none of 2 has a better mean than base" in str(worse)
     assert "worse" not in str(worse)
 
 
@@ -65,7 +65,11 @@ def test_every_baseline_must_be_beaten():
     assert (choice.against, choice.verdict) == ("strong", "undecided")
     assert choice.p == max(of_one.p for of_one in alone.values()) == alone["strong"].p
     assert alone["base"].verdict == "better"
-    assert "Better means better than each of 'base', 'strong'." in str(choice)
+    dev = {name: made(row, name, prefix="dev") for name, row in scores.items()}
+    on_dev = choose(results_of(scores), ["base", "strong", "base"], MEASURE, dev=dev)
+    for of_several in (choice, on_dev):
+        assert of_several.baselines == ("base", "strong")
+        assert "Better means better than each of 'base', 'strong'." in str(of_several)
 
 
 def test_dev_chooses_and_the_others_are_an_ordinary_comparison():
@@ -84,8 +88,12 @@ def test_dev_chooses_and_the_others_are_an_ordinary_comparison():
         choose(
             RESULTS, "base", MEASURE, dev={name: {"x": result} for name, result in RESULTS.items()}
         )
-    with pytest.raises(ResultError, match="the results lack systems of dev: 'c2'"):
-        choose({name: RESULTS[name] for name in ("base", "c0", "c1")}, "base", MEASURE, dev=dev)
+    without = {name: RESULTS[name] for name in ("base", "c0", "c1")}
+    for pair in ((without, dev), (RESULTS, {name: dev[name] for name in without})):
+        with pytest.raises(ResultError, match=r"results and dev need the same systems.* 'c2'"):
+            choose(pair[0], "base", MEASURE, dev=pair[1])
+    with pytest.raises(SettingError, match="4 sign vectors are too few"):
+        choose(RESULTS, "base", MEASURE, dev=dev, draws=4)
 
 
 def several(prefix="q", seeds=(3, 4)):
@@ -114,8 +122,15 @@ def test_several_data_sets_choose_one_candidate_by_the_unweighted_average():
     on_dev = choose(results, "base", MEASURE, dev=dev)
     pair = {name: results[name] for name in ("c2", "base")}
     assert on_dev.comparison == compare_benchmark(pair, MEASURE, baseline="base")
-    with pytest.raises(InputError, match="120 queries choose and are compared: 'one/q"):
-        choose(results, "base", MEASURE, dev=results)
+    renamed = {
+        system: {f"{name}-copy": result for name, result in by_dataset.items()}
+        for system, by_dataset in results.items()
+    }
+    for same in (results, renamed):
+        with pytest.raises(InputError, match="120 queries choose and are compared: 'one"):
+            choose(results, "base", MEASURE, dev=same)
+    alone = {system: {"one": by_dataset["one"]} for system, by_dataset in results.items()}
+    assert ", 1 data set, 30 queries" in str(choose(alone, "base", MEASURE))
 
 
 def test_a_constant_for_all_systems_and_their_order_change_nothing():
@@ -135,6 +150,9 @@ def test_related_queries_are_in_one_part_with_one_sign():
     choice = choose(RESULTS, "base", MEASURE, clusters=labels)
     assert choice.p >= choose(RESULTS, "base", MEASURE).p
     assert choice.largest_loss is None
+    assert str(choice).startswith(f"{MEASURE}, 60 queries in 30 clusters: c2")
+    with pytest.raises(InputError, match=r"fewer than 6 clusters \(2\) decide nothing"):
+        choose(RESULTS, "base", MEASURE, clusters={query: int(query[-1] > "4") for query in ids})
     with pytest.raises(SettingError, match="clusters are for one data set"):
         choose(several()[0], "base", MEASURE, clusters=labels)
 
@@ -158,7 +176,10 @@ def test_where_lower_is_better_the_lowest_is_chosen_and_every_gain_is_positive()
         assert (choice.candidate, choice.verdict) == ("c2", "better")
         assert choice.in_sample > 0
         assert 0 < choice.low < choice.held_out < choice.high
+        assert str(choice).startswith("seconds (lower is better), 60 queries: ")
     assert on_dev.held_out == pytest.approx(alone.in_sample)
+    assert "gain over base there: +" in str(on_dev)
+    assert alone.largest_loss[1] < 0
     with pytest.raises(ResultError, match="higher is better in one of dev and results"):
         choose(results, "base", "seconds", dev=seconds_of(SCORES, "dev", higher_is_better=True))
 
@@ -172,6 +193,17 @@ def test_of_baselines_with_the_same_p_the_strongest_is_named_whatever_their_orde
         for others in (None, dev):
             choice = choose(results_of(scores), baselines, MEASURE, dev=others)
             assert (choice.against, choice.verdict) == ("strong", "better")
+
+
+def test_queries_without_a_score_of_every_system_are_counted():
+    rows = {"c0": SCORES["c0"].copy(), **{name: SCORES[name] for name in ("base", "c1", "c2")}}
+    rows["c0"][:3] = np.nan
+    choice = choose(results_of(rows), "base", MEASURE)
+    assert (choice.num_queries, choice.left_out) == (57, 3)
+    words = "3 queries without a score of every system: left out of the choice"
+    dev = {name: made(row, name, prefix="dev") for name, row in rows.items()}
+    for of_either in (choice, choose(RESULTS, "base", MEASURE, dev=dev)):
+        assert of_either.warnings() == [words]
 
 
 def test_names_that_differ_in_a_seed_are_warned_of():
@@ -202,6 +234,8 @@ def test_a_choice_is_saved_and_loaded(tmp_path):
         (results_of(made_scores(29)), "base", {}, InputError, "29 queries are too few"),
         (RESULTS, "base", {"draws": 30}, SettingError, "use draws=40 or more"),
         (RESULTS, "base", {"rng": -1}, SettingError, "rng must be a seed"),
+        (RESULTS, "base", {"alpha": 0.5}, SettingError, "alpha must lie below 0.5"),
+        (RESULTS, "base", {"dev": {"x": RESULTS["base"]}}, ResultError, "^dev: two systems"),
         (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "not repeats .* for 'c0'"),
         ({"q1": {"a": 1}, "q2": {"a": 1}}, "q1", {}, ResultError, "as for 'q1, a', 'q2, a'"),
         ({}, "base", {}, ResultError, "two systems or more"),

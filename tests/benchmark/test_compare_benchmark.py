@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval import compare
-from beir_eval.benchmark import BenchmarkResult, compare_benchmark
+from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
 from beir_eval.benchmark.dataset_scores import groups_without_difference
 from beir_eval.comparison.differences import Pair
 from beir_eval.errors import (
@@ -23,6 +23,7 @@ from beir_eval.errors import (
 )
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
+from beir_eval.significance.repeats import crossed_tests
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from families import max_t, max_t_of_pairs
@@ -512,13 +513,107 @@ def test_of_several_systems_only_the_best_on_other_queries_is_a_row():
     assert sentence in chosen.to_latex()
 
 
+SETS = {"one": 40, "two": 90}
+
+
+def repeated(seed_sd, num_repeats=3, gain=0.03, rng=0, sizes=SETS):
+    """Return a baseline with one result, and a system with repeats of which each has its effect."""
+    rng = np.random.default_rng(rng)
+    results = {"base": {}, "noisy": {}}
+    effects = rng.normal(0, seed_sd, num_repeats)
+    for name, size in sizes.items():
+        base = rng.uniform(0.3, 0.6, size)
+        own = base + gain + rng.normal(0, 0.05, size)
+        results["base"][name] = made(base, "base", prefix=name)
+        results["noisy"][name] = [
+            made(own + effect + rng.normal(0, 0.02, size), "noisy", prefix=name)
+            for effect in effects - effects.mean()
+        ]
+    return results
+
+
+@pytest.mark.parametrize("has_two", [False, True])
+def test_p_of_a_data_set_with_repeats_is_that_of_compare(has_two):
+    results = repeated(0.02)
+    if has_two:
+        results["base"] = {
+            name: [of_set, of_set.model_copy(update={"values": of_set.values})]
+            for name, of_set in results["base"].items()
+        }
+    across = compare_benchmark(results, baseline="base")
+    for pair in across.by_dataset:
+        expected = compare(
+            {system: of_system[pair.dataset] for system, of_system in results.items()},
+            "nDCG@10",
+            baseline="base",
+            repeats="random",
+            correction="holm",
+            deterministic=() if has_two else ("base",),
+        ).differences[0]
+        assert (pair.p, pair.difference) == (expected.p, pytest.approx(expected.difference))
+        assert pair.p > expected.p_queries
+
+
+def test_repeats_that_differ_much_make_a_difference_undecided_and_are_shown():
+    quiet, loud = (compare_benchmark(repeated(sd), baseline="base") for sd in (0.0, 0.05))
+    assert (quiet.difference("noisy").verdict, quiet.by_dataset[0].verdict) == ("better", "better")
+    pair = loud.difference("noisy")
+    assert (pair.verdict, {of_set.verdict for of_set in loud.by_dataset}) == (
+        "undecided",
+        {"undecided"},
+    )
+    assert pair.low < 0 < pair.difference == pytest.approx(quiet.difference("noisy").difference)
+    means = [*loud.repeats["noisy"].values()]
+    assert list(loud.repeats["noisy"]) == ["one", "two"]
+    [row] = [row for row in loud.document().tables[0].rows if row[0] == "noisy"]
+    for cell, repeats in zip(row[1:4], [*means, np.mean(means, axis=0)], strict=True):
+        assert str(cell) == f"{np.mean(repeats):.4f} ± {np.std(repeats, ddof=1):.4f}"
+    words = "repeats (noisy 3); where it stands, p is over queries and repeats, elsewhere over"
+    assert words in str(loud)
+    assert words in loud.to_latex()
+    assert AcrossDatasets.model_validate_json(loud.model_dump_json()) == loud
+
+
+def test_p_of_the_average_is_over_queries_and_repeats_of_all_data_sets():
+    results = repeated(0.02)
+    pair = compare_benchmark(results, baseline="base").difference("noisy")
+    rows = {
+        system: balanced(
+            [
+                [result.scores("nDCG@10") for result in (of if isinstance(of, list) else [of])]
+                for of in by_dataset.values()
+            ]
+        )
+        for system, by_dataset in results.items()
+    }
+    weights = balanced([np.ones((1, size)) for size in SETS.values()])[0]
+    crossed = crossed_tests(
+        [rows["noisy"], rows["base"]], [(0, 1)], deterministic=[1], weights=weights
+    )
+    [[low], [high]] = crossed.intervals(np.array([0.05]))
+    assert pair.p == pytest.approx(crossed.p()[0])
+    assert (pair.low, pair.high) == pytest.approx((low, high))
+
+
+def test_another_number_of_repeats_on_a_data_set_leaves_the_average_over_queries():
+    results = repeated(0.05)
+    results["noisy"]["two"] = results["noisy"]["two"][:2]
+    across = compare_benchmark(results, baseline="base")
+    assert across.difference("noisy").verdict == "better"
+    assert [len(means) for means in across.repeats["noisy"].values()] == [3, 2]
+    [row] = [row for row in across.document().tables[0].rows if row[0] == "noisy"]
+    assert ["±" in str(cell) for cell in row[1:4]] == [True, True, False]
+    assert "(noisy 2/3)" in str(across)
+    assert "repeats" not in compare_benchmark(results_of(random_scores())).model_dump()
+
+
 def test_queries_of_repeats_are_seen_too():
     results = results_of(random_scores())
     repeats = {
         system: {name: [result, result] for name, result in by_dataset.items()}
         for system, by_dataset in results.items()
     }
-    with pytest.raises(InputError, match="choose a row and are compared"):
+    with pytest.raises(InputError, match="choose and are compared"):
         compare_benchmark(repeats, baseline="s0", choose={"x": ["s1", "s2"]}, dev=results)
 
 
@@ -531,14 +626,22 @@ def test_queries_of_repeats_are_seen_too():
         ({"dev": {}}, SettingError, "choose= and dev= belong together"),
         ({"choose": {"x": ["s1", "z"]}, "dev": "same"}, SettingError, "is chosen from 'z'"),
         ({"choose": {"s0": ["s1", "s2"]}, "dev": "same"}, SettingError, "name of another system"),
-        ({"choose": {"x": ["s1", "s2"]}, "dev": "same"}, InputError, "choose a row and are comp"),
+        ({"choose": {"x": ["s1", "s2"]}, "dev": "same"}, InputError, "choose and are comp"),
+        ({"choose": {"x": ["s1", "s2"]}, "dev": "copy"}, InputError, "78 queries choose and are"),
+        ({"choose": {"x": ["s1", "s0"]}, "dev": "other"}, SettingError, "'s0': .* or the baseline"),
+        ({"choose": {"x": ["s1", "s2"]}, "dev": "gap"}, ResultError, "^dev of x: .* s2: 'more'"),
+        ({"choose": {"x": []}, "dev": "other"}, SettingError, "choose must be {name of a row"),
+        ({"choose": {"x": 3}, "dev": "other"}, SettingError, "choose must be {name of a row"),
+        ({"choose": ["s1", "s2"], "dev": "other"}, SettingError, "choose must be {name of a row"),
     ],
 )
 def test_a_row_is_chosen_on_other_queries_only(settings, error, message):
     results = results_of(random_scores())
     others = {name: {"other": made([0.5] * 9, name, prefix="dev")} for name in results}
-    by_name = {"same": results, "other": others}
-    if settings.get("dev") in ("same", "other"):
+    copies = {name: {f"{x}-2": y for x, y in sets.items()} for name, sets in results.items()}
+    gap = others | {"s1": others["s1"] | {"more": made([0.5] * 9, prefix="more")}}
+    by_name = {"same": results, "other": others, "copy": copies, "gap": gap}
+    if settings.get("dev"):
         settings = settings | {"dev": by_name[settings["dev"]]}
     with pytest.raises(error, match=message):
         compare_benchmark(results, baseline="s0", **settings)

@@ -41,9 +41,28 @@ def test_dev_judgements_choose_and_others_compare(tmp_path):
     assert done.exit_code == 0, done.output
     assert "Chosen on 15 other queries: bm25, the best of 2 (" in folded(done.stdout)
     (tmp_path / "dev").mkdir()
-    write_run(RUNS["bm25"], tmp_path / "dev" / "bm25.trec")
+    for name in ("bm25", "bm25-plain"):
+        write_run(RUNS[name], tmp_path / "dev" / f"{name}.trec")
     done = run_command(*line, "--dev", tmp_path / "dev.trec", "--dev-runs", tmp_path / "dev")
-    assert "no run 'bm25-plain', 'bm25-copy'; names must be the same" in folded(done.stderr)
+    assert "results and dev need the same systems; only one of them has 'bm25-copy'" in done.stderr
+
+
+def test_advice_names_the_run_and_nothing_that_the_command_lacks(tmp_path):
+    again = tmp_path / "again.csv"
+    rows = [f"q01,d{number},{score}" for number, score in ((1, 3), (1, 2))]
+    again.write_text("\n".join(["query_id,doc_id,score", *rows]))
+    line = ["choose", demo.FOLDER, *demo.RUNS, again, "--baseline", "bm25"]
+    error = folded(run_command(*line).stderr)
+    assert "error: again: documents are listed more than once" in error
+    assert "--" not in error
+    deep = tmp_path / "deep.trec"
+    judged = [(query, doc) for query in range(30) for doc in range(60)]
+    deep.write_text("".join(f"{query} 0 {doc} {doc % 4}\n" for query, doc in judged))
+    runs = [tmp_path / f"{name}.trec" for name in "abc"]
+    for run in runs:
+        run.write_text("".join(f"{query} Q0 {doc} 1 {-doc} t\n" for query, doc in judged))
+    done = run_command("choose", deep, *runs, "--baseline", "a", "-m", "Recall@100")
+    assert "Count from grade 2 on (-m 'Recall(rel=2)@100')" in folded(done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ import html
 import io
 import json
 import shutil
+from statistics import fmean, stdev
 
 import pytest
 
 from beir_eval import (
     Comparison,
     EvaluationResult,
+    Run,
     check_gate,
     checkpoint_curve,
     compare_benchmark,
@@ -20,6 +22,7 @@ from beir_eval import (
     load_dataset,
     read_qrels,
     read_run,
+    write_run,
 )
 from beir_eval.benchmark import AcrossDatasets
 from beir_eval.comparison.checkpoints import CheckpointCurve
@@ -420,20 +423,62 @@ def test_the_figure_of_a_comparison_is_written_as_pdf(benchmark, tmp_path):
 def test_a_row_of_a_benchmark_is_chosen_on_other_data_sets(benchmark, tmp_path):
     (tmp_path / "dev").mkdir()
     [six] = benchmark[0].glob("six*")
-    six.rename(tmp_path / "dev" / six.name)
+    (tmp_path / "dev" / six.name).write_text(six.read_text().replace("q01", "q99"))
+    six.unlink()
     shutil.copytree(benchmark[1] / "plain", benchmark[1] / "plain-2")
     line = ["bench", *benchmark, "--baseline", "plain-2", "--keep", tmp_path / "out"]
     assert "belong together" in refusal(run(*line, "--choose", "best=*"))
     assert "belong together" in refusal(run(*line, "--dev", tmp_path / "dev"))
     both = [*line, "--dev", tmp_path / "dev"]
     assert "NAME=PATTERN was expected" in refusal(run(*both, "--choose", "best=x*"))
-    assert "no chosen rows" in refusal(
+    assert "no rows of --choose" in refusal(
         run(*both, "--choose", "best=[gp]*[dn]", "-o", tmp_path / "r.html")
     )
     done = run(*both, "--choose", "best=[gp]*[dn]")
     assert done.exit_code == 0, done.output
     assert "best: the best of 2 on six, good." in done.output
     assert done.output.startswith("nDCG@10, 5 data sets: best is better than plain-2")
+
+
+def test_repeats_are_one_row_with_their_spread_and_p_is_that_of_python(benchmark, tmp_path):
+    for number in range(1, 4):  # the first documents of each ranking, so that the repeats differ
+        for source in sorted((benchmark[1] / "good").iterdir()):
+            target = benchmark[1] / f"llm-seed{number}" / source.name
+            target.parent.mkdir(exist_ok=True)
+            rankings = read_run(source).as_dict()
+            kept = {query: dict([*docs.items()][:number]) for query, docs in rankings.items()}
+            write_run(Run(kept), target)
+    line = ["bench", *benchmark, "--baseline", "plain", "--keep", tmp_path / "out"]
+    latex, saved = tmp_path / "t.tex", tmp_path / "t.json"
+    done = run(*line, "--repeats", "llm=llm-seed*", "-o", latex, "-o", saved)
+    assert done.exit_code == 0, done.output
+    across = AcrossDatasets.load(tmp_path / "t.compare.json")
+    assert set(across.systems) == {"plain", "good", "llm"}
+    results = {
+        name: {
+            dataset.name: [
+                evaluate(QRELS, read_run(run_of / f"{dataset.name}.trec"), "nDCG@10")
+                for run_of in sorted(benchmark[1].glob(f"{name}*"))
+            ]
+            for dataset in across.datasets
+        }
+        for name in ("good", "llm", "plain")
+    }
+    expected = compare_benchmark(results, baseline="plain")
+    assert across.differences == expected.differences
+    spread = stdev(map(fmean, zip(*across.repeats["llm"].values(), strict=True)))
+    assert f"{across.average('llm').average:.4f} ± {spread:.4f}" in latex.read_text()
+    assert "repeats (llm 3); where it stands, p is over queries and repeats" in done.stdout
+    refused = [
+        (["--repeats", "good=llm-*"], "another system has this name"),
+        (["--repeats", "a=llm-*", "--repeats", "b=*-seed*"], "or one of its"),
+        (["--repeats", "llm=x*"], "--repeats llm=x*: NAME=PATTERN was expected"),
+        (["--repeats", "llm=llm-*", "-o", tmp_path / "r.html"], "leave out -o FILE.html"),
+        (["--bm25"], "--bm25 is for tables without comparison"),
+    ]
+    for options, words in refused:
+        assert words in refusal(run(*line, *options))
+    assert "add --compare" in refusal(run("bench", *benchmark, "--repeats", "llm=llm-*"))
 
 
 def test_options_of_a_comparison_need_it(benchmark, tmp_path):

@@ -11,11 +11,11 @@ RUNS = {path.stem: read_run(path) for path in demo.RUNS}
 
 def test_the_written_run_is_that_of_the_function(tmp_path):
     target = tmp_path / "fused.json"
-    options = ["--method", "sum", "--normalise", "min-max", "--weights", ".7,.3", "--depth", "5"]
+    options = ["--method", "sum", "--normalise", "min-max", "--weights", ".7,.3"]
     done = run_command("fuse", *demo.RUNS, "-o", target, *options)
     assert done.exit_code == 0, done.output
     assert done.stdout.split() == [f"{target}:", "30", "queries,", "2", "runs", "fused"]
-    expected = fuse(RUNS, "sum", normalise="min-max", weights=[0.7, 0.3], depth=5)
+    expected = fuse(RUNS, "sum", normalise="min-max", weights=[0.7, 0.3])
     assert read_run(target).as_dict() == expected.as_dict()
 
 
@@ -23,9 +23,9 @@ def test_the_written_run_is_that_of_the_function(tmp_path):
     ("arguments", "words"),
     [
         (["--weights", "a,b"], "--weights a,b: numbers with commas"),
-        (["--weights", "1"], "weights must have a number for each of"),
+        (["--weights", "1"], "weights must have a finite number from 0 for each of"),
         (["--method", "borda"], "choose one of 'rrf', 'sum', 'max'"),
-        (["--normalise", "dbsf"], "rrf uses ranks alone"),
+        (["--normalise", "dbsf"], "which uses ranks alone"),
     ],
 )
 def test_what_cannot_be_fused_is_one_line_and_no_file(arguments, words, tmp_path):

@@ -16,6 +16,7 @@ from beir_eval import (
     Evaluator,
     Qrels,
     Run,
+    choose,
     compare,
     compare_runs,
     evaluate,
@@ -328,3 +329,20 @@ def test_results_of_other_queries_are_not_compared_if_documents_are_excluded_in_
     unlisted = evaluate(qrels, RUN, "MRR", missing="skip")
     with pytest.raises(ResultError, match="on different qrels or excluded documents"):
         compare({"A": listed, "B": unlisted}, on="intersection")
+
+
+def test_a_choice_says_how_many_documents_are_left_out():
+    qrels = {f"q{n}": {"a": 1} for n in range(30)}
+    orders = {"X": "ab", "Y": "ba", "Z": "ca"}
+    results = {
+        name: evaluate(
+            qrels,
+            {q: {doc: -rank for rank, doc in enumerate(order)} for q in qrels},
+            "MRR",
+            exclude={q: ["b"] for q in qrels},
+        )
+        for name, order in orders.items()
+    }
+    choice = choose(results, "Z", "MRR")
+    assert choice.excluded == ("documents excluded for their query are left out (30 of X, 0 of Z)",)
+    assert choice.excluded[0] in " ".join(str(choice).split())

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -121,3 +122,10 @@ def test_the_page_names_every_component_and_links_to_every_section():
     for name in package.__all__:
         assert f"`{name}`" in BODY
     assert package.__name__ in BODY
+
+
+def test_the_examples_of_the_page_run_and_change_nothing(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.chdir(tmp_path)
+    import_module("try_upstream").try_haystack(PAGE)
+    assert "top 3 is worse than top 20" in capsys.readouterr().out

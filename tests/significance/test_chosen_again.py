@@ -117,4 +117,15 @@ def test_draws_that_cannot_decide_are_refused():
     with pytest.raises(SettingError, match=r"no p is below 0\.0333, .* use draws=40 or more"):
         chosen_again(made_rows(), KEYS, draws=29)
     with pytest.raises(SettingError, match="alpha"):
-        chosen_again(made_rows(), KEYS, alpha=2)
+        chosen_again(made_rows(), KEYS, alpha=0.5)
+
+
+def test_the_error_of_the_held_out_gain_is_how_much_it_varies_between_partitions():
+    rows, rng = made_rows(8), np.random.default_rng(0)
+    results = [
+        chosen_again(rows, rng.integers(0, 2**63, len(KEYS)).astype(np.uint64), draws=39)
+        for _ in range(200)
+    ]
+    spread = np.std([result.held_out for result in results], ddof=1)
+    variances = [result.held_out_error**2 for result in results]
+    assert math.sqrt(np.mean(variances)) == pytest.approx(spread, rel=0.15)

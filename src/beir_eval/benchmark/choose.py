@@ -12,12 +12,13 @@ import numpy as np
 from beir_eval.benchmark.compare_benchmark import compare_benchmark
 from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.dataset_scores import (
-    queries_of,
+    about,
+    check_other_queries,
     shared_datasets,
     shared_scale,
     stratum_of,
 )
-from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     SystemCoverage,
@@ -25,23 +26,31 @@ from beir_eval.comparison.coverage import (
     warn_of_content,
     warnings_of,
 )
+from beir_eval.comparison.differences import too_few_clusters
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
-from beir_eval.comparison.verdict_sentences import p_text, signed_range_text, signed_text
+from beir_eval.comparison.verdict_sentences import (
+    measure_text,
+    p_text,
+    signed_range_text,
+    signed_text,
+)
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
 from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
+from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import name_among
 from beir_eval.significance.chosen_again import PARTITIONS, PARTS, chosen_again
+from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import check_seed, row_means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.measures import MeasureLike
@@ -57,10 +66,12 @@ class ChoiceResult(Shown, Saved):
     """The best of several candidates, and whether it is better than a baseline.
 
     Without ``dev`` the gain "held out" and its test are over queries that did not choose: each
-    query is measured with the candidate that is best on the other four fifths.
+    query is measured with the candidate that is best on the other four fifths. A gain is above 0 if
+    the candidate is better, also where lower scores are better.
 
     Attributes:
         measure: the canonical name of the measure.
+        higher_is_better: whether higher scores of it are better.
         candidates: what was chosen from.
         candidate: the best of them over the queries that chose; without ``dev`` the baseline if
             that is better than all of them.
@@ -68,32 +79,41 @@ class ChoiceResult(Shown, Saved):
         against: the one of them with the highest p, which the numbers below are about.
         in_sample: the gain of the candidate over it on the queries that chose.
         held_out: the gain on queries that did not choose; with ``dev``, on the others.
+        held_out_error: how much it depends on the random parts of the queries, as its standard
+            error over ten partitions; 0 with ``dev``. p is valid for any partitions, but not the
+            same.
         low, high: the interval of that gain; None if fewer than ten queries differ.
         p: its p; without ``dev`` one-sided, and half of alpha decides.
         alpha: the level.
         verdict: "better" or "undecided"; with ``dev`` that of the comparison.
         chosen_in: {candidate: how many of 50 parts chose it}; empty with ``dev``.
         num_queries: the number of queries of that gain.
+        num_clusters: the number of their clusters; None if queries are not related.
         num_chose: the number of queries that chose.
+        left_out: the number of queries that could not choose, since not every system has a score
+            for them.
         by_dataset: {data set: the gain of the candidate on it}, if there are several.
-        largest_loss: the query on which the candidate loses most, and its difference; None if it
-            loses on none, or with several data sets.
+        largest_loss: the query on which the candidate loses most, and its gain there, below 0; None
+            if it loses on none, with clusters, or with several data sets.
         comparison: with ``dev``, the comparison of the candidate with the baseline.
         alike: names that differ in a seed only: repeats are no candidates.
         coverage: the results that miss judged queries or whose document ids do not match, with the
             warnings; empty for none, and with ``dev``.
+        excluded: how many documents the judgements exclude, in sentences; empty with ``dev``.
     """
 
     WHAT: ClassVar[str] = "choice"
     REMEDY: ClassVar[str] = "choose again"
 
     measure: str
+    higher_is_better: bool
     candidates: tuple[str, ...]
     candidate: str
     baselines: tuple[str, ...]
     against: str
     in_sample: float
     held_out: float
+    held_out_error: float
     low: float | None
     high: float | None
     p: float
@@ -101,12 +121,15 @@ class ChoiceResult(Shown, Saved):
     verdict: Verdict
     chosen_in: dict[str, int]
     num_queries: int
+    num_clusters: int | None
     num_chose: int
+    left_out: int
     by_dataset: dict[str, float]
     largest_loss: tuple[str, float] | None
     comparison: Comparison | AcrossDatasets | None = None
     alike: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
+    excluded: tuple[str, ...] = ()
 
     def document(self) -> Document:
         """Return the verdict, the gain on the queries that chose and on others, and what limits."""
@@ -116,25 +139,31 @@ class ChoiceResult(Shown, Saved):
                 f"{first_few(self.alike)} differ in a seed only: the best of several repeats says "
                 "something of these rankings, not of the system"
             )
+        if self.left_out:
+            count = number_of(self.left_out, "query", "queries")
+            warnings.append(f"{count} without a score of every system: left out of the choice")
+        beaten = []
+        if len(self.baselines) > 1:
+            beaten = [f"Better means better than each of {first_few(self.baselines)}."]
         if self.comparison is not None:
             document = self.comparison.document()
             chosen = (
                 f"Chosen on {self.num_chose:,} other queries: {self.candidate}, the best of "
-                f"{len(self.candidates)} ({signed_text(self.in_sample)} against {self.against} "
-                "there)"
+                f"{len(self.candidates)} (gain over {self.against} there: "
+                f"{signed_text(self.in_sample)})."
             )
             return replace(
                 document,
                 heading="Choice",
                 warnings=[*warnings, *document.warnings],
-                sentences=[*document.sentences, Sentence(chosen)],
+                sentences=[*document.sentences, *map(Sentence, (chosen, *beaten))],
             )
         return Document(
             heading="Choice",
             warnings=warnings,
             sentences=[Sentence(f"{self._sample}: {self._conclusion}", self.verdict)],
             tables=[self._table()],
-            notes=list(self._sentences()),
+            notes=[*beaten, *self._sentences(), *self.excluded],
         )
 
     def __repr__(self) -> str:
@@ -144,14 +173,16 @@ class ChoiceResult(Shown, Saved):
 
     @property
     def _sample(self) -> str:
-        sets = f", {len(self.by_dataset)} data sets" if self.by_dataset else ""
-        return f"{self.measure}{sets}, {self.num_queries:,} queries"
+        measure = measure_text(self.measure, higher_is_better=self.higher_is_better)
+        sets = f", {number_of(len(self.by_dataset), 'data set')}" if self.by_dataset else ""
+        clusters = "" if self.num_clusters is None else f" in {self.num_clusters:,} clusters"
+        return f"{measure}{sets}, {self.num_queries:,} queries{clusters}"
 
     @property
     def _conclusion(self) -> str:
         of = f"the best of {len(self.candidates)}"
         if self.candidate == self.against:
-            return f"none of {len(self.candidates)} has a higher mean than {self.against}"
+            return f"none of {len(self.candidates)} has a better mean than {self.against}"
         if self.verdict == "better":
             return f"{self.candidate}, {of}, is better than {self.against}"
         return (
@@ -186,10 +217,11 @@ class ChoiceResult(Shown, Saved):
             yield "The same was chosen in every part, so both gains are the same."
         else:
             (first, most), (second, fewer), *_ = often
-            yield f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}."
+            error = self.held_out_error
+            moved = f"; other parts would move the gain on others by about {error:.4f}"
+            often_text = f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}"
+            yield f"{often_text}{moved if round(error, 4) else ''}."
         yield f"p up to {self.alpha / 2:g} decides; every draw of the test chooses again."
-        if len(self.baselines) > 1:
-            yield f"Better means better than each of {first_few(self.baselines)}."
         if self.by_dataset:
             gains = ", ".join(f"{name} {signed_text(x)}" for name, x in self.by_dataset.items())
             yield f"{self.candidate} by data set: {gains}."
@@ -206,7 +238,7 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
     dev: Any = None,
     clusters: Mapping[str, str] | None = None,
     alpha: float = 0.05,
-    draws: int = 10_000,
+    draws: int | None = None,
     rng: int = 0,
 ) -> ChoiceResult:
     """Return the best of several candidates, and whether it is better than a baseline.
@@ -225,38 +257,45 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         measure: the measure that chooses and decides.
         dev: results of the same systems on other queries, in one of these forms.
         clusters: {query_id: label} of related queries, which are in one part and share their sign;
-            for one data set.
-        alpha: the level; without ``dev`` half of it decides on the side of "better".
-        draws: the number of random sign vectors, without ``dev``.
+            for one data set, and six clusters or more.
+        alpha: the level, below .5; without ``dev`` half of it decides on the side of "better".
+        draws: the number of random sign vectors; None: 10,000, and with ``dev`` as ``compare``.
         rng: the seed of the random numbers.
 
     Raises:
-        InputError: there are fewer than two candidates, or without ``dev`` fewer than 30 queries;
-            or ``dev`` has queries of ``results``.
+        InputError: there are fewer than two candidates, six clusters, or without ``dev`` 30
+            queries; or ``dev`` has queries of ``results``.
         ResultError, QueryMismatchError, NotEvaluatedError, MeasureError: as for ``compare``.
         SettingError: a setting has another value, the baseline is no system, or ``draws`` is too
             few for any p to decide.
     """
     check_seed(rng)
+    check_alpha(alpha)
     is_one = isinstance(baseline, str | EvaluationResult) or not is_iterable(baseline)
     baselines: tuple[Any, ...] = (baseline,) if is_one else tuple(baseline)
     baselines = tuple(name for name in baselines if name is not None)
-    choosing = _Table.from_results(
-        results if dev is None else dev, measure, clusters if dev is None else None
-    )
+    table = choosing = _Table.from_results(results, measure, clusters)
+    if dev is not None:
+        with about("dev"):
+            choosing = _Table.from_results(dev, table.measure, None)
+        if others := sorted({*choosing.systems} ^ {*table.systems}):
+            msg = f"results and dev need the same systems; only one of them has {first_few(others)}"
+            raise ResultError(msg)
     for name in baselines:
         check_baseline(name, choosing.systems)
+    baselines = tuple(dict.fromkeys(baselines))
     candidates = tuple(name for name in choosing.systems if name not in baselines)
     if not baselines or len(candidates) < _FEWEST_CANDIDATES:
         msg = (
             f"to choose needs a baseline and two candidates or more, not "
-            f"{first_few(candidates) or 'none'}; compare(results) compares two systems"
+            f"{first_few(candidates) or 'none'}; compare compares two systems"
         )
         raise InputError(msg)
     if dev is not None:
-        return _chosen_on_dev(
-            choosing, results, candidates, baselines, clusters=clusters, alpha=alpha, rng=rng
-        )
+        settings: dict[str, Any] = {"alpha": alpha, "draws": draws, "rng": rng}
+        if clusters is not None:
+            settings["clusters"] = clusters
+        return _chosen_on_dev(choosing, table, candidates, baselines, settings)
     if choosing.num_queries < _FEWEST_QUERIES:
         msg = (
             f"{choosing.num_queries} queries are too few to choose and to test on: "
@@ -269,7 +308,7 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
             choosing.keys,
             strata=choosing.strata,
             alpha=alpha,
-            draws=draws,
+            draws=10_000 if draws is None else draws,
             rng=rng,
         )
         for name in baselines
@@ -281,8 +320,10 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
     return ChoiceResult(
         **_of_candidate(choosing, candidates, chosen, baselines, against),
         coverage=choosing.coverage,
+        excluded=tuple(_exclusions(choosing, dict.fromkeys((chosen, against)))),
         in_sample=test.in_sample,
         held_out=test.held_out,
+        held_out_error=test.held_out_error,
         low=None if np.isnan(test.low) else test.low,
         high=None if np.isnan(test.high) else test.high,
         p=test.p,
@@ -308,13 +349,19 @@ def _of_candidate(
         loss = table.query_ids[int(gains.argmin())], float(gains.min())
     return {
         "measure": table.measure,
+        "higher_is_better": table.sign > 0,
         "candidates": candidates,
         "candidate": chosen,
         "baselines": baselines,
         "against": against,
         "num_queries": table.num_queries,
+        "num_clusters": table.num_clusters,
         "num_chose": table.num_queries,
-        "by_dataset": table.means_by_dataset(chosen, against),
+        "left_out": table.left_out,
+        "by_dataset": {
+            name: table.sign * (means[chosen] - means[against])
+            for name, means in table.datasets.items()
+        },
         "largest_loss": loss,
         "alike": _alike(candidates),
     }
@@ -330,65 +377,62 @@ def _alike(candidates: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _chosen_on_dev(  # noqa: PLR0913 - what the comparison depends on
+def _chosen_on_dev(
     dev: _Table,
-    results: Any,
+    table: _Table,
     candidates: tuple[str, ...],
     baselines: tuple[str, ...],
-    *,
-    clusters: Mapping[str, str] | None,
-    alpha: float,
-    rng: int,
+    settings: Mapping[str, Any],
 ) -> ChoiceResult:
-    """Return the choice on other queries, with the comparison of the candidate on ``results``."""
-    table = _Table.from_results(results, dev.measure, clusters)
+    """Return the choice on ``dev``, with the comparison of the candidate on ``table``."""
     if dev.sign != table.sign:
         msg = f"{dev.measure}: higher is better in one of dev and results, and lower in the other"
         raise ResultError(msg)
-    are_named = bool(dev.datasets and table.datasets)
-    names = [
-        {f"{name}/{query}" if are_named else query for name, query in side.labels}
-        for side in (dev, table)
-    ]
-    if shared := sorted(names[0] & names[1]):
-        msg = (
-            f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
-            f"{first_few(shared)}; leave them out of one of both"
-        )
-        raise InputError(msg)
-    if missing := [name for name in (*candidates, *baselines) if name not in table.systems]:
-        msg = f"the results lack systems of dev: {first_few(missing)}"
-        raise ResultError(msg)
+    check_other_queries(
+        dev.by_system, table.by_system, by_name=bool(dev.datasets and table.datasets)
+    )
     means = row_means(dev.gains(candidates, baselines[0]))
     chosen = candidates[int(np.argmax(means))]
-    comparisons = {
-        name: table.compare((chosen, name), dev.measure, clusters=clusters, alpha=alpha, rng=rng)
-        for name in baselines
-    }
-    pairs = {name: comparison.differences[0] for name, comparison in comparisons.items()}
+    compared: Any = compare_benchmark if table.datasets else compare
+    comparisons = {}
+    for name in baselines:
+        pair = {system: table.by_system[system] for system in (chosen, name)}
+        alone = pair if table.datasets else {system: pair[system][""] for system in pair}
+        comparisons[name] = compared(alone, table.measure, baseline=name, **settings)
+    outcomes = {name: comparison.differences[0] for name, comparison in comparisons.items()}
     against = max(
         baselines,
         key=lambda name: (
-            pairs[name].verdict != "better",
-            pairs[name].p,
-            -table.sign * pairs[name].difference,
+            outcomes[name].verdict != "better",
+            outcomes[name].p,
+            -table.sign * outcomes[name].difference,
         ),
     )
-    pair = pairs[against]
-    low, high = sorted((table.sign * pair.low, table.sign * pair.high))
+    outcome = outcomes[against]
+    low, high = sorted((table.sign * outcome.low, table.sign * outcome.high))
     fields = _of_candidate(table, candidates, chosen, baselines, against)
     return ChoiceResult(
-        **fields | {"num_chose": dev.num_queries},
+        **fields | {"num_chose": dev.num_queries, "left_out": dev.left_out},
         in_sample=float(dev.gains([chosen], against).mean()),
-        held_out=table.sign * pair.difference,
+        held_out=table.sign * outcome.difference,
+        held_out_error=0.0,
         low=low,
         high=high,
-        p=pair.p,
-        alpha=alpha,
-        verdict=pair.verdict,
+        p=outcome.p,
+        alpha=settings["alpha"],
+        verdict=outcome.verdict,
         chosen_in={},
         comparison=comparisons[against],
     )
+
+
+def _exclusions(choosing: _Table, systems: Iterable[str]) -> Iterator[str]:
+    """Yield how many documents of systems the judgements of each data set exclude."""
+    by_system = {system: choosing.by_system[system] for system in systems}
+    for dataset in next(iter(by_system.values())):
+        prefix = f"{dataset}: " if dataset else ""
+        of_dataset = {system: results[dataset] for system, results in by_system.items()}
+        yield from (f"{prefix}{sentence}" for sentence in exclusion_sentences(of_dataset))
 
 
 class _Table(NamedTuple):
@@ -402,10 +446,11 @@ class _Table(NamedTuple):
         keys: the key of each unit, u8[N].
         strata: the data set of each unit, i8[N]; None if there is one.
         query_ids: the query of each unit; empty for clusters and several data sets. [N]
-        labels: (data set, query) of each; the data set is "" if there is one.
-        num_queries: how many they are.
-        by_system: {system: its result, or {data set: result}}.
-        datasets: {data set: the mean of each system, f8[S]}, if there are several.
+        num_queries: the number of queries.
+        num_clusters: that of their clusters; None if queries are not related.
+        left_out: the number of queries without a score of every system.
+        by_system: {system: {data set: result}}; one data set has the name "".
+        datasets: {data set: {system: mean}}, if there are several.
         coverage: what is known of the results that miss queries or match nothing.
     """
 
@@ -416,10 +461,11 @@ class _Table(NamedTuple):
     keys: Keys
     strata: Ints | None
     query_ids: Sequence[str]
-    labels: set[tuple[str, str]]
     num_queries: int
-    by_system: Mapping[str, Any]
-    datasets: Mapping[str, Floats]
+    num_clusters: int | None
+    left_out: int
+    by_system: Mapping[str, Mapping[str, Any]]
+    datasets: Mapping[str, Mapping[str, float]]
     coverage: tuple[SystemCoverage, ...]
 
     @classmethod
@@ -427,24 +473,38 @@ class _Table(NamedTuple):
         cls, results: Any, measure: MeasureLike, clusters: Mapping[str, str] | None
     ) -> _Table:
         """Return the table of what ``choose`` takes."""
-        systems = getattr(results, "results", results)
-        if (
+        systems: Any = getattr(results, "results", results)
+        are_several = (
             isinstance(systems, Mapping)
             and systems
             and all(isinstance(of_system, Mapping) for of_system in systems.values())
-        ):
+        )
+        if not are_several:
+            systems = {
+                name: {"": repeats[0] if len(repeats) == 1 else repeats}
+                for name, repeats in repeats_by_system(systems).items()
+            }
+        if others := [
+            f"{system}, {name}" if name else system
+            for system, by_dataset in systems.items()
+            for name, result in by_dataset.items()
+            if not isinstance(result, EvaluationResult)
+        ]:
+            msg = (
+                "one EvaluationResult of each candidate was expected, not repeats or runs, as for "
+                f"{first_few(others)}"
+            )
+            raise ResultError(msg)
+        if are_several:
             if clusters is not None:
                 raise SettingError("clusters are for one data set")
             return cls._from_datasets(dict(systems), measure)
-        aligned = align_scores(systems, measure, "error", checked_clusters(clusters))
-        _refuse_others(
-            {
-                name: repeats[0] if len(repeats) == 1 else repeats
-                for name, repeats in aligned.results.items()
-            }
-        )
+        alone = {name: by_dataset[""] for name, by_dataset in systems.items()}
+        aligned = align_scores(alone, measure, "error", checked_clusters(clusters))
         whole = aligned.by_measure[0]
         scores = whole.where_defined()
+        if too_few := too_few_clusters(scores):
+            raise InputError(too_few)
         units = scores.units
         query_ids = [
             query_id
@@ -459,9 +519,10 @@ class _Table(NamedTuple):
             keys=units.keys,
             strata=None,
             query_ids=query_ids if units.weights is None else (),
-            labels={("", query_id) for query_id in query_ids},
             num_queries=len(query_ids),
-            by_system={name: repeats[0] for name, repeats in aligned.results.items()},
+            num_clusters=scores.num_clusters,
+            left_out=len(aligned.query_ids) - len(query_ids),
+            by_system=systems,
             datasets={},
             coverage=coverage_of(aligned.results, aligned.measures),
         )
@@ -469,13 +530,6 @@ class _Table(NamedTuple):
     @classmethod
     def _from_datasets(cls, systems: dict[str, Mapping[str, Any]], measure: MeasureLike) -> _Table:
         names, _ = shared_datasets(systems, "error")
-        _refuse_others(
-            {
-                f"{system}, {name}": result
-                for system, by_dataset in systems.items()
-                for name, result in by_dataset.items()
-            }
-        )
         first = next(iter(systems.values()))[names[0]]
         measure_name = name_among(first.custom_measures, measure)
         strata = [stratum_of(name, systems, measure_name, "error") for name in names]
@@ -488,10 +542,14 @@ class _Table(NamedTuple):
             keys=np.concatenate([stratum.keys for stratum in strata]),
             strata=np.repeat(np.arange(len(strata)), [array.shape[1] for array in scores]),
             query_ids=(),
-            labels=queries_of(systems),
             num_queries=sum(array.shape[1] for array in scores),
+            num_clusters=None,
+            left_out=sum(stratum.left_out for stratum in strata),
             by_system=systems,
-            datasets={stratum.name: row_means(stratum.scores) for stratum in strata},
+            datasets={
+                stratum.name: dict(zip(systems, row_means(stratum.scores).tolist(), strict=True))
+                for stratum in strata
+            },
             coverage=tuple(covered for stratum in strata for covered in stratum.coverage),
         )
 
@@ -502,32 +560,3 @@ class _Table(NamedTuple):
         named = [*systems, baseline] if with_baseline else systems
         rows = self.rows[[self.systems.index(name) for name in named]]
         return np.asarray(self.sign * (rows - self.rows[self.systems.index(baseline)]))
-
-    def means_by_dataset(self, system: str, baseline: str) -> dict[str, float]:
-        """Return {data set: the gain of a system over a baseline}; empty for one data set."""
-        at, against = self.systems.index(system), self.systems.index(baseline)
-        return {
-            name: self.sign * float(means[at] - means[against])
-            for name, means in self.datasets.items()
-        }
-
-    def compare(
-        self, pair: tuple[str, str], measure: str, *, clusters: Any, alpha: float, rng: int
-    ) -> Comparison | AcrossDatasets:
-        """Return the comparison of a system with a baseline."""
-        results = {name: self.by_system[name] for name in pair}
-        if self.datasets:
-            return compare_benchmark(results, measure, baseline=pair[1], alpha=alpha, rng=rng)
-        return compare(results, measure, baseline=pair[1], clusters=clusters, alpha=alpha, rng=rng)
-
-
-def _refuse_others(results: Mapping[str, Any]) -> None:
-    """Raise ResultError if a value is no result, but a list of repeats or something else."""
-    if others := [
-        name for name, result in results.items() if not isinstance(result, EvaluationResult)
-    ]:
-        msg = (
-            f"one EvaluationResult of each candidate was expected, not repeats or runs, as for "
-            f"{first_few(others)}"
-        )
-        raise ResultError(msg)

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.comparison_result import ChosenRow
 from beir_eval.benchmark.dataset_scores import (
+    about,
+    check_other_queries,
     mean_scores,
-    queries_of,
     results_by_system,
     shared_datasets,
     stratum_of,
 )
-from beir_eval.errors import InputError, SettingError, first_few, shown
+from beir_eval.errors import SettingError, first_few, shown
 
 if TYPE_CHECKING:
     from beir_eval.comparison.alignment import SystemResults
 
 
-def with_chosen_rows(
+def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
     results: Mapping[str, Mapping[str, SystemResults]],
     choose: Any,
     dev: Any,
     measure: str,
+    *,
+    baseline: str | None,
+    on: str,
 ) -> tuple[dict[str, Mapping[str, SystemResults]], dict[str, ChosenRow]]:
     """Return the results in which of several systems only the best on other queries is a row.
 
@@ -32,6 +36,9 @@ def with_chosen_rows(
         choose: {name of the row: the systems}.
         dev: results of these systems on other queries, in the form of ``results``.
         measure: the canonical name of the measure that chooses, by the unweighted average.
+        baseline: the system that the others are compared with, which is no candidate.
+        on: what happens if a candidate lacks a data set or a query of ``dev``, as in
+            ``compare_benchmark``.
 
     Raises:
         SettingError: there is ``choose`` without ``dev`` or the other way round, a system is not
@@ -44,26 +51,32 @@ def with_chosen_rows(
         raise SettingError("choose= and dev= belong together: a row is chosen on other queries")
     if choose is None:
         return rows, {}
-    if not isinstance(choose, Mapping) or any(isinstance(names, str) for names in choose.values()):
+    if not isinstance(choose, Mapping) or not all(
+        isinstance(names, Sequence) and not isinstance(names, str) and names
+        for names in choose.values()
+    ):
         msg = f"choose must be {{name of a row: [systems]}}, not {shown(choose)}"
         raise SettingError(msg)
     on_dev, chosen = results_by_system(dev), {}
-    for at, (name, systems) in enumerate(choose.items()):
+    taken = {baseline} - choose.keys()
+    for name, systems in choose.items():
         # Not among the rows: an earlier one may have taken the name of a system.
-        left = results.keys() - {system for names in list(choose.values())[:at] for system in names}
-        if unknown := [system for system in systems if system not in left or system not in on_dev]:
-            msg = f"{name} is chosen from {first_few(unknown)}: not in the results, in dev, or free"
+        free = (results.keys() & on_dev.keys()) - taken
+        if unknown := [system for system in systems if system not in free]:
+            msg = (
+                f"{name} is chosen from {first_few(unknown)}: not in results and dev, in another "
+                "row, or the baseline"
+            )
             raise SettingError(msg)
         if name in rows and name not in systems:
             msg = f"the row {shown(name)} has the name of another system"
             raise SettingError(msg)
+        taken |= {*systems}
         candidates = {system: on_dev[system] for system in systems}
-        datasets, _ = shared_datasets(candidates, "error")
-        if both := sorted(queries_of(results) & queries_of(candidates)):
-            names = first_few(query_id for dataset, query_id in both if dataset == both[0][0])
-            msg = f"{both[0][0]}: {names} choose a row and are compared; leave them out"
-            raise InputError(msg)
-        strata = [stratum_of(dataset, candidates, measure, "error") for dataset in datasets]
+        check_other_queries(candidates, results)
+        with about(f"dev of {name}"):
+            datasets, _ = shared_datasets(candidates, on)
+            strata = [stratum_of(dataset, candidates, measure, on) for dataset in datasets]
         of_units = mean_scores(strata, tuple(candidates))
         gains = {
             system: strata[0].scale.gains(sum(unit.means[system] for unit in of_units))

@@ -27,6 +27,7 @@ from beir_eval.benchmark.dataset_scores import (
     gaps_of,
     groups_without_difference,
     mean_scores,
+    repeat_means,
     results_by_system,
     shared_datasets,
     shared_scale,
@@ -81,14 +82,16 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     the differences are flipped query by query, and the statistic is the average over data sets of
     the mean differences. With ``hierarchical`` the signs of whole data sets are flipped. Several
     pairs are corrected by max-T, with simultaneous intervals. p-values on single data sets are
-    corrected by Holm's method over data sets and pairs. Ranks, and the intervals of the averages,
+    corrected by Holm's method over data sets and pairs. A system with as many repeats on each data
+    set must also differ over queries and repeats (``significance.crossed_tests``); one with a
+    single result is taken as it is. Ranks, and the intervals of the averages,
     come from 10,000 bootstrap resamples of the queries within each data set, the same for all
     systems: BCa intervals, or percentile intervals with ``hierarchical``.
 
     Args:
         results: a ``BenchmarkResult``, or {system: {data set: result}}. A result is an
             ``EvaluationResult``, or a list of those of several repeats, whose scores are averaged
-            by query.
+            by query. Repeat i on one data set belongs to repeat i on the others, if the same.
         measure: the measure, or its name in any spelling that ``parse`` reads. It must be a mean
             over queries, and not one of what is unjudged (Hole, RBP_residual). Of a custom measure
             for which lower is better, the best system is the one with the lowest average.
@@ -104,7 +107,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
             - "error": ResultError or QueryMismatchError is raised; but beside a baseline and
               another system that have all data sets, a system that lacks some has gaps, and no
               average;
-            - "intersection": only what all systems have is compared;
+            - "intersection": only what all systems have is compared, and chooses;
             - "any-judgements": the same, also if results were evaluated on different judgements.
         draws: the number of random sign vectors of the test; None: 100,000, or 20,000 for more than
             1,000 queries or 500 pairs. If a pair has no more than this, up to their opposites, all
@@ -148,7 +151,9 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     """
     given = results_by_system(results)
     measure_name = _measure_name(measure, given)
-    all_results, chosen = with_chosen_rows(given, choose, dev, measure_name)
+    all_results, chosen = with_chosen_rows(
+        given, choose, dev, measure_name, baseline=baseline, on=on
+    )
     check_baseline(baseline, tuple(all_results))
     gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
     results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}
@@ -179,26 +184,26 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         else groups_without_difference(order, pairs.listed, corrected.is_significant)
     )
     coverage = tuple(covered for stratum in strata for covered in stratum.coverage)
-    datasets = mean_scores(strata, systems)
+    datasets, repeats = mean_scores(strata, systems), repeat_means(strata, systems)
     with_gaps = []
     for name in gaps:
-        both = {system: all_results[system] for system in (name, str(baseline))}
+        named = (name, str(baseline))
+        both = {system: all_results[system] for system in named}
         lacking = {stratum.unit for stratum in strata if stratum.name not in both[name]}
         of_system = [
             stratum_of(stratum.name, both, measure_name, on)
             for stratum in strata
             if stratum.unit not in lacking
         ]
-        with_gaps.append((name, str(baseline), of_system))
-        theirs = {of_unit.name: of_unit.means for of_unit in mean_scores(of_system, (name,))}
-        datasets = [
-            dataset.model_copy(update={"means": dataset.means | theirs.get(dataset.name, {})})
-            for dataset in datasets
-        ]
+        with_gaps.append((of_system, named, pairs_to_compare(named, baseline)))
+        for theirs in mean_scores(of_system, (name,)):
+            [dataset] = [dataset for dataset in datasets if dataset.name == theirs.name]
+            dataset.means.update(theirs.means)
+        repeats |= repeat_means(of_system, (name,))
         warned = (covered for stratum in of_system for covered in stratum.coverage)
         coverage += tuple(covered for covered in warned if covered.system == name)
     warn_of_content(coverage)
-    by_dataset = dataset_differences(strata, datasets, systems, pairs, settings, with_gaps)
+    by_dataset = dataset_differences([(strata, systems, pairs), *with_gaps], datasets, settings)
     return AcrossDatasets(
         measure=measure_name,
         baseline=baseline,
@@ -228,6 +233,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         ),
         coverage=coverage,
         chosen=chosen,
+        repeats=repeats,
         on_common_queries=_on_common_queries(strata, scale, systems, pairs, settings),
     )
 
@@ -258,7 +264,7 @@ def _on_common_queries(
             systems,
             pairs.listed,
             average_tests(common, pairs, settings),
-            dataset_differences(common, datasets, systems, pairs, settings),
+            dataset_differences([(common, systems, pairs)], datasets, settings),
         )
     return CommonAverages(
         num_queries=sum(len(stratum.keys) for stratum in common),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.charts import forest_row, greatest_of
@@ -163,8 +164,10 @@ class AverageDifference(BaseModel):
             it excludes 0 exactly if the verdict is "better" or "worse". −infinity and infinity
             where there are too few queries, or data sets, to bound it.
         p: the p-value of the sign-flip test, uncorrected, above 0; with ``hierarchical`` whole data
-            sets are flipped.
-        p_corrected: the p-value corrected over all differences, by max-T.
+            sets are flipped. Of a system with as many repeats on all data sets, the larger of this
+            and that over queries and repeats (but with ``hierarchical``).
+        p_corrected: the p-value corrected over all differences, by max-T; that over repeats by
+            Holm.
         better, worse: the number of data sets on which the mean of ``system`` is better, worse.
         significantly_better, significantly_worse: the number of data sets on which it is
             significantly better, worse, corrected by Holm over data sets and differences.
@@ -204,7 +207,8 @@ class DatasetDifference(BaseModel):
     Attributes:
         dataset, system, against: the names of the data set and of the two systems.
         difference: the difference of their means; 0 if they differ only by rounding.
-        p: the p-value of the sign-flip test, uncorrected, above 0.
+        p: the p-value of the sign-flip test, uncorrected, above 0; of a system with repeats, the
+            larger of this and that over queries and repeats.
         p_corrected: the p-value corrected by Holm over data sets and pairs.
         verdict: "better" or "worse" if p_corrected <= alpha and the difference is not 0;
             "identical" if no query has another score; else "undecided".
@@ -267,6 +271,8 @@ class AcrossDatasets(Shown, Saved):
         on_common_queries: the comparison over the queries that all systems have, if a system misses
             judged queries and these count as empty rankings; else None.
         chosen: {name of a row: the system that was chosen for it on other queries}.
+        repeats: {system: {data set: the mean of each of its repeats}} of systems with repeats,
+            which p covers; that of the average if it has as many on all data sets.
     """
 
     WHAT: ClassVar[str] = "comparison over data sets"
@@ -287,6 +293,15 @@ class AcrossDatasets(Shown, Saved):
     computed_elsewhere: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     on_common_queries: CommonAverages | None = None
+    repeats: dict[str, dict[str, tuple[float, ...]]] = Field(default_factory=dict)
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out ``repeats`` where there are none."""
+        written: dict[str, Any] = handler(self)
+        if not self.repeats:
+            written.pop("repeats", None)
+        return written
 
     @property
     def _num_queries(self) -> int:
@@ -368,11 +383,7 @@ class AcrossDatasets(Shown, Saved):
             f"{name} is not part of these averages: no result of {', '.join(systems)}."
             for name, systems in self.left_out.items()
         ]
-        left_out += [f"{sentence}." for sentence in self._chosen_sentences()]
-        left_out += [
-            f"{system} has no result on {', '.join(names)}, so no average."
-            for system, names in self.gaps.items()
-        ]
+        left_out += [f"{sentence}." for sentence in self._row_sentences()]
         return Document(
             heading="By the average over data sets",
             warnings=warnings_of(self.coverage),
@@ -386,10 +397,19 @@ class AcrossDatasets(Shown, Saved):
             ],
         )
 
-    def _chosen_sentences(self) -> Iterator[str]:
-        """Yield what each chosen row is."""
+    def _row_sentences(self) -> Iterator[str]:
+        """Yield what each chosen row is, what ± is, and which rows have gaps."""
         for name, row in self.chosen.items():
             yield f"{name}: the best of {row.of} on {', '.join(row.datasets)}, {row.system}"
+        if self.repeats:
+            counts = {name: {*map(len, sets.values())} for name, sets in self.repeats.items()}
+            listed = ", ".join(f"{name} {'/'.join(map(str, of))}" for name, of in counts.items())
+            yield (
+                f"±: standard deviation of the means of repeats ({listed}); where it stands, p is "
+                "over queries and repeats, elsewhere over queries only"
+            )
+        for system, names in self.gaps.items():
+            yield f"{system} has no result on {', '.join(names)}, so no average"
 
     def notes(self) -> list[str]:
         """Return the warnings, what the verdicts hold for, then methods and what was left out."""
@@ -434,11 +454,12 @@ class AcrossDatasets(Shown, Saved):
                 pair = self.difference(system)
                 signed, _, verdict = _evidence(pair)
                 evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
-            rows.append((*row[:-1], score_text(self.average(system).average), *evidence))
+            *cells, average = row
+            rows.append((*cells, getattr(average, "text", average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
     def _is_shown_as_pair(self, *, by_system: bool) -> bool:
-        are_two = len(self.systems) == 2 and not self.gaps  # noqa: PLR2004
+        are_two = len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
         return are_two and (not by_system or self.baseline is None)
 
     def _scope(self, *, by_system: bool) -> Iterator[str]:
@@ -581,7 +602,7 @@ class AcrossDatasets(Shown, Saved):
         caption = (
             f"{self.measure} on {sizes}; best in bold. {self._meaning_of_marks} ({tests}; level "
             f"{settings.alpha:g}).{scores.remark()}"
-            f"{''.join(f' {sentence}.' for sentence in self._chosen_sentences())}"
+            f"{''.join(f' {sentence}.' for sentence in self._row_sentences())}"
         )
         table = latex_table(self._means_table(scores), caption=caption, label="tab:data-sets")
         return warnings_latex(self.warnings()) + table
@@ -607,13 +628,22 @@ class AcrossDatasets(Shown, Saved):
         averages = {average.system: average.average for average in self.averages}
         columns.append((averages, of_averages, Cell if self.baseline is None else marked_cell))
         rows, cells = (*self.systems, *self.gaps), []
-        for means, of_systems, cell in columns:
+        for number, (means, of_systems, cell) in enumerate(columns):
+            spreads = {
+                system: f" ± {scores.text(stdev(repeats), scale.bounds)}"
+                for system in self.repeats
+                if (repeats := self._repeat_means(system)[number])
+            }
             texts = {system: scores.text(mean, scale.bounds) for system, mean in means.items()}
             # Means that look equal are equally good to a reader.
             best = scores.text(scale.best(means.values()), scale.bounds)
             cells.append(
                 [
-                    cell(texts[name], of_systems.get(name, ""), is_best=texts[name] == best)
+                    cell(
+                        texts[name] + spreads.get(name, ""),
+                        of_systems.get(name, ""),
+                        is_best=texts[name] == best,
+                    )
                     if name in texts
                     else Cell(NONE)
                     for name in rows
@@ -621,6 +651,12 @@ class AcrossDatasets(Shown, Saved):
             )
         header = (self.measure, *(dataset.name for dataset in self.datasets), "average")
         return Table(header, list(zip(rows, *cells, strict=True)))
+
+    def _repeat_means(self, system: str) -> list[tuple[float, ...]]:
+        """Return the means of a system's repeats on each data set, and their averages."""
+        means = [self.repeats[system].get(dataset.name, ()) for dataset in self.datasets]
+        has_average = len(set(map(len, means))) == 1 and not self.settings.hierarchical
+        return [*means, tuple(map(fmean, zip(*means, strict=True))) if has_average else ()]
 
     def to_csv(self) -> str:
         """Return the differences of the averages as CSV, a line for each.

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
-from beir_eval.comparison.alignment import align_scores
+from beir_eval.comparison.alignment import align_scores, list_repeats
 from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
 from beir_eval.comparison.differences import direction_of, sign_vectors_for
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
-from beir_eval.errors import InputError, MeasureError, NotEvaluatedError, ResultError, first_few
+from beir_eval.errors import (
+    InputError,
+    MeasureError,
+    NotEvaluatedError,
+    ResultError,
+    first_few,
+    number_of,
+)
 from beir_eval.evaluation.tables import check_same_scale
 from beir_eval.significance.corrections import corrected_tests, holm
 from beir_eval.significance.multiple_comparisons import max_t_tests
 from beir_eval.significance.randomisation import Family, randomise
+from beir_eval.significance.repeats import crossed_tests
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import TOLERANCE, check_draws_suffice, row_means
@@ -33,6 +43,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.corrections import CorrectedTests
+    from beir_eval.significance.repeats import CrossedTests
     from beir_eval.significance.sign_vectors import Keys
 
 
@@ -43,6 +54,7 @@ class Stratum(NamedTuple):
         name: the name of the data set or part.
         unit: the data set that it is a part of; its own name if it is not a part.
         scores: the scores of S systems on Q queries, f8[S, Q], no NaN.
+        repeats: for each system the scores of its R repeats, f8[R, Q]. [S]
         keys: the key of each query, different from those of other data sets, u8[Q].
         left_out: the number of queries left out: those that some system has, but not all have a
             score for.
@@ -56,6 +68,7 @@ class Stratum(NamedTuple):
     name: str
     unit: str
     scores: Floats
+    repeats: Sequence[Floats]
     keys: Keys
     left_out: int
     scale: ScoreScale
@@ -67,6 +80,7 @@ class Stratum(NamedTuple):
         """Return the scores on the queries that every system has."""
         return self._replace(
             scores=self.scores[:, self.is_common],
+            repeats=[repeats[:, self.is_common] for repeats in self.repeats],
             keys=self.keys[self.is_common],
             is_common=self.is_common[self.is_common],
         )
@@ -158,15 +172,48 @@ def shared_datasets(
     return shared, left_out
 
 
-def queries_of(systems: Mapping[str, Mapping[str, SystemResults]]) -> set[tuple[str, str]]:
-    """Return (data set, query) of all results, {system: {data set: result or repeats}}."""
-    return {
-        (name, query_id)
-        for by_dataset in systems.values()
-        for name, results in by_dataset.items()
-        for result in (results if isinstance(results, list | tuple) else [results])
-        for query_id in getattr(result, "query_ids", ())
-    }
+def check_other_queries(
+    dev: Mapping[str, Mapping[str, SystemResults]],
+    results: Mapping[str, Mapping[str, SystemResults]],
+    *,
+    by_name: bool = True,
+) -> None:
+    """Raise InputError if queries that choose are compared too.
+
+    Args:
+        dev: the results that choose, {system: {data set: result or repeats}}.
+        results: the others.
+        by_name: whether queries of data sets with different names, and different judgements, may
+            have the same id.
+    """
+    names: dict[object, str] = {}
+    chosen, compared = (
+        {
+            f"{data_set}/{query_id}" if by_name else query_id
+            for by_dataset in systems.values()
+            for name, of_dataset in by_dataset.items()
+            for result in list_repeats(of_dataset)
+            for data_set in [names.setdefault(result.provenance.qrels_hash or name, name)]
+            for query_id in result.query_ids
+        }
+        for systems in (dev, results)
+    )
+    if shared := sorted(chosen & compared):
+        msg = (
+            f"{number_of(len(shared), 'query', 'queries')} choose and are compared: "
+            f"{first_few(shared)}; leave them out of one of both"
+        )
+        raise InputError(msg)
+
+
+@contextmanager
+def about(name: str) -> Iterator[None]:
+    """Begin the message of an error about results with a name, as of a data set or a row."""
+    try:
+        yield
+    except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
+        error.args = (f"{name}: {error}",)
+        raise
 
 
 def stratum_of(
@@ -188,14 +235,11 @@ def stratum_of(
         MeasureError: the measure is not a mean over queries.
         InputError: fewer than two queries have a score from all systems.
     """
-    try:
+    with about(name):
         joined = align_scores(
             {system: by_dataset[name] for system, by_dataset in systems.items()}, measure, on
         )
         defined = joined.by_measure[0].where_defined()
-    except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
-        msg = f"{name}: {error}"
-        raise type(error)(msg) from error
     all_queries = {
         query_id
         for repeats in joined.results.values()
@@ -210,6 +254,7 @@ def stratum_of(
         name,
         unit,
         defined.scores,
+        defined.repeats,
         keys,
         len(all_queries) - len(keys),
         defined.scale,
@@ -249,6 +294,52 @@ def mean_scores(strata: Sequence[Stratum], systems: Sequence[str]) -> list[Datas
     ]
 
 
+def repeats_of(strata: Sequence[Stratum], row: int) -> Floats:
+    """Return the scores of a system's repeats, as ``balanced`` scales them, f8[R, Q].
+
+    There is one row, of the means of its repeats, if the strata have different numbers of them.
+    """
+    arrays = [stratum.repeats[row] for stratum in strata]
+    if len(set(map(len, arrays))) > 1:
+        arrays = [stratum.scores[[row]] for stratum in strata]
+    return balanced(arrays, units=[stratum.unit for stratum in strata])
+
+
+def repeat_means(
+    strata: Sequence[Stratum], systems: Sequence[str]
+) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return {system: {data set: the mean of each of its repeats}} of systems with repeats."""
+    means: dict[str, dict[str, tuple[float, ...]]] = {}
+    for unit, parts in _parts_by_unit(strata):
+        for row, system in enumerate(systems):
+            if len(parts[0].repeats[row]) > 1 < len(repeats := repeats_of(parts, row)):
+                means.setdefault(system, {})[unit] = tuple(row_means(repeats).tolist())
+    return means
+
+
+def tests_over_repeats(
+    strata: Sequence[Stratum], pairs: Pairs
+) -> tuple[list[int], CrossedTests | None]:
+    """Return which pairs have a system with repeats, and their tests over queries and repeats.
+
+    A system with one result has no noise: the tests are about this result.
+    """
+    if all(len(repeats) == 1 for repeats in strata[0].repeats):
+        return [], None
+    repeats = [repeats_of(strata, row) for row in range(len(strata[0].repeats))]
+    single = {row for row, array in enumerate(repeats) if len(array) == 1}
+    noisy = [index for index, pair in enumerate(pairs.listed) if not single.issuperset(pair)]
+    if not noisy:
+        return [], None
+    sizes = [np.ones((1, stratum.scores.shape[1])) for stratum in strata]
+    return noisy, crossed_tests(
+        repeats,
+        [pairs.listed[index] for index in noisy],
+        deterministic=single,
+        weights=balanced(sizes, units=[stratum.unit for stratum in strata])[0],
+    )
+
+
 def _parts_by_unit(strata: Sequence[Stratum]) -> list[tuple[str, list[Stratum]]]:
     """Return (data set, its parts) for each data set; one without parts is its own part."""
     units = dict.fromkeys(stratum.unit for stratum in strata)
@@ -262,7 +353,8 @@ def average_tests(
 
     The signs of differences are flipped query by query, within each data set, so the tests are
     about these data sets. With ``settings.hierarchical`` the signs of whole data sets are flipped,
-    and the tests are about other data sets like these.
+    and the tests are about other data sets like these. Else the difference of a system with repeats
+    must also be significant over queries and repeats (``crossed_tests``, by Holm).
 
     Args:
         strata: the scores by data set or part.
@@ -290,8 +382,26 @@ def average_tests(
     )
     p = flipped.p()
     if is_family:
-        return p, max_t_tests(flipped, settings.alpha)
-    return p, corrected_tests(flipped.means, p, flipped.intervals, "none", settings.alpha)
+        corrected = max_t_tests(flipped, settings.alpha)
+    else:
+        corrected = corrected_tests(flipped.means, p, flipped.intervals, "none", settings.alpha)
+    noisy, crossed = ([], None) if settings.hierarchical else tests_over_repeats(strata, pairs)
+    if crossed is None:
+        return p, corrected
+    p[noisy] = np.maximum(p[noisy], crossed.p())
+    over_repeats = corrected_tests(
+        flipped.means[noisy], crossed.p(), crossed.intervals, "holm", settings.alpha
+    )
+    of_both = {}
+    for name, larger in (
+        ("p_corrected", np.maximum),
+        ("is_significant", np.logical_and),
+        ("low", np.minimum),
+        ("high", np.maximum),
+    ):
+        of_both[name] = getattr(corrected, name).copy()
+        of_both[name][noisy] = larger(of_both[name][noisy], getattr(over_repeats, name))
+    return p, replace(corrected, **of_both)
 
 
 def unit_means(parts: Sequence[Stratum]) -> Floats:
@@ -299,88 +409,54 @@ def unit_means(parts: Sequence[Stratum]) -> Floats:
     return np.asarray(np.mean([row_means(part.scores) for part in parts], axis=0))
 
 
-def dataset_differences(  # noqa: PLR0913, PLR0917 - the scores, and how they are tested
-    strata: Sequence[Stratum],
+def dataset_differences(
+    compared: Sequence[tuple[Sequence[Stratum], Sequence[str], Pairs]],
     datasets: Sequence[DatasetScores],
-    systems: Sequence[str],
-    pairs: Pairs,
     settings: AcrossSettings,
-    with_gaps: Sequence[tuple[str, str, Sequence[Stratum]]] = (),
 ) -> list[DatasetDifference]:
     """Return the difference of every pair on every data set, with p-values and verdict.
 
-    The differences are ordered by data set, then by pair; those of systems with gaps follow.
-    p-values are corrected by Holm over all of them.
+    p of a system with repeats is the larger of that over queries, and that over queries and
+    repeats. p-values are corrected by Holm over all differences.
 
     Args:
-        strata: the scores by data set or part.
-        datasets: the means, as ``mean_scores`` returns them for these strata.
-        systems: the names of the systems. [S]
-        pairs: the pairs of systems that are compared.
+        compared: scores by data set or part, the names of their systems, and which are compared:
+            of all systems, then of each system with gaps. The differences have this order, then
+            that of the data sets and pairs.
+        datasets: the means of all systems.
         settings: the level of the verdicts, the number of draws and the seed.
-        with_gaps: (system, against, the scores of both on the data sets that the system has).
     """
-    tested: list[_Tested] = []
-
-    def add(dataset: str, pairs_of: Sequence[tuple[str, str, float]], rows: Floats) -> None:
-        flips = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
-        draws = None if np.all(flips.exact) else flips.draws
-        for (system, against, difference), p, row in zip(pairs_of, flips.p, rows, strict=True):
-            differs = bool(row.any())
-            tested.append(_Tested(dataset, system, against, difference, differs, float(p), draws))
-
-    for (_, parts), dataset in zip(_parts_by_unit(strata), datasets, strict=True):
-        named = [(systems[pair.system], systems[pair.against]) for pair in pairs.listed]
-        differences = [
-            (system, against, dataset.means[system] - dataset.means[against])
-            for system, against in named
-        ]
-        add(dataset.name, differences, pairs.differences(balanced([part.scores for part in parts])))
-    for system, against, of_both in with_gaps:
-        for unit, parts in _parts_by_unit(of_both):
-            own, other = balanced([part.scores for part in parts])
-            means = unit_means(parts)
-            difference = float(means[0] - means[1])
-            add(unit, [(system, against, difference)], (own - other)[None, :])
-    for draws in {pair.draws for pair in tested if pair.draws is not None}:
+    tested: list[dict[str, Any]] = []
+    drawn: set[int] = set()
+    means = {dataset.name: dataset.means for dataset in datasets}
+    for strata, systems, pairs in compared:
+        for unit, parts in _parts_by_unit(strata):
+            rows = pairs.differences(balanced([part.scores for part in parts]))
+            flips = sign_flip_many(rows, draws=settings.draws, rng=settings.rng)
+            if not np.all(flips.exact):
+                drawn.add(flips.draws)
+            all_p = np.array(flips.p)
+            noisy, crossed = tests_over_repeats(parts, pairs)
+            if crossed is not None:
+                all_p[noisy] = np.maximum(all_p[noisy], crossed.p())
+            for pair, p, row in zip(pairs.listed, all_p.tolist(), rows, strict=True):
+                system, against = systems[pair.system], systems[pair.against]
+                difference = means[unit][system] - means[unit][against]
+                fields = {"dataset": unit, "system": system, "against": against, "p": p}
+                # Means that differ only by rounding are equal.
+                fields["difference"] = difference if abs(difference) > TOLERANCE else 0.0
+                tested.append(fields | {"verdict": "undecided" if row.any() else "identical"})
+    for draws in drawn:
         check_draws_suffice(draws, settings.alpha / len(tested))
-    corrected = holm(np.array([pair.p for pair in tested]))
-    gain = strata[0].scale.gains
+    corrected = holm(np.array([fields["p"] for fields in tested])).tolist()
+    gain = compared[0][0][0].scale.gains
+    for fields, p in zip(tested, corrected, strict=True):
+        if fields["verdict"] != "identical":
+            fields["verdict"] = direction_of(gain(fields["difference"]), p, settings.alpha)
     return [
-        DatasetDifference(
-            dataset=pair.dataset,
-            system=pair.system,
-            against=pair.against,
-            # Means that differ only by rounding are equal.
-            difference=pair.difference if abs(pair.difference) > TOLERANCE else 0.0,
-            p=pair.p,
-            p_corrected=float(p_corrected),
-            verdict=direction_of(gain(pair.difference), p_corrected, settings.alpha)
-            if pair.differs
-            else "identical",
-        )
-        for pair, p_corrected in zip(tested, corrected, strict=True)
+        DatasetDifference(**fields, p_corrected=p)
+        for fields, p in zip(tested, corrected, strict=True)
     ]
-
-
-class _Tested(NamedTuple):
-    """A pair on a data set before the correction.
-
-    Attributes:
-        dataset, system, against: their names.
-        difference: the difference of the means.
-        differs: whether a query has another score.
-        p: not corrected.
-        draws: the number of random sign vectors; None if all were tried.
-    """
-
-    dataset: str
-    system: str
-    against: str
-    difference: float
-    differs: bool
-    p: float
-    draws: int | None
 
 
 def groups_without_difference(

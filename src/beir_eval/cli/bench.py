@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -104,6 +105,9 @@ class AcrossOptions:
         metavar="NAME=PATTERN",
     )
     dev: Path | None = option("The data sets of --choose, with other queries.", metavar="FOLDER")
+    repeats: list[str] | None = option(
+        "The systems are repeats (seeds) of NAME; repeatable.", metavar="NAME=PATTERN"
+    )
     on: str = setting(ComparisonSettings, "on")
     detail: bool = option(
         "Print all evidence: averages, differences, method.", "--detail", default=False
@@ -170,6 +174,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             progress=True,
         )
         result = benchmark.run()
+        comparing["repeats"] = _named_patterns("repeats", across.repeats or [], systems)
         comparing |= _chosen_rows(across, systems, keep / "dev", table_measures[:1])
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
         shown = {"baseline": tables.bm25, "by_system": tables.by_system}
@@ -217,13 +222,20 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 def _check_options(outputs: Outputs, stated: set[str], *, is_compared: bool) -> None:
-    """Raise InputError for options of a comparison without one, and for a report of chosen rows."""
-    if stated & {"on", "choose", "dev"} and not is_compared:
-        raise InputError("--on, --choose and --dev are for the comparison; add --compare")
+    """Raise InputError for options of a comparison without one, and those that do not go together.
+
+    A report shows the results of single systems.
+    """
+    if stated & {"on", "choose", "dev", "repeats"} and not is_compared:
+        raise InputError(
+            "--on, --choose, --dev and --repeats are for the comparison; add --compare"
+        )
+    if "bm25" in stated and is_compared:
+        raise InputError("--bm25 is for tables without comparison: leave it out, or give its runs")
     if outputs["pdf"] and not is_compared:
         raise InputError("-o FILE.pdf is the figure of a comparison; add --compare")
-    if outputs["html"] and "choose" in stated:
-        raise InputError("a report shows no chosen rows: leave out -o FILE.html or --choose")
+    if outputs["html"] and stated & {"choose", "repeats"}:
+        raise InputError("a report has no rows of --choose and --repeats: leave out -o FILE.html")
 
 
 def _latex(
@@ -249,8 +261,7 @@ def _chosen_rows(
     """Return the arguments ``choose`` and ``dev`` of ``compare_benchmark``.
 
     Raises:
-        InputError: one of both options is missing, a value has another form, or its pattern names
-            fewer than two systems.
+        InputError: one of both options is missing; and as ``_named_patterns``.
     """
     from beir_eval.benchmark.runner import Benchmark  # noqa: PLC0415
 
@@ -258,19 +269,31 @@ def _chosen_rows(
         return {"choose": None, "dev": None}
     if across.dev is None or not across.choose:
         raise InputError("--choose and --dev belong together: a row is chosen on other queries")
-    rows: dict[str, list[str]] = {}
-    for request in across.choose:
-        name, equals, pattern = request.partition("=")
-        rows[name] = [system for system in systems if fnmatchcase(system, pattern)]
-        if not (name and equals) or len(rows[name]) < 2:  # noqa: PLR2004 - a choice
-            msg = (
-                f"--choose {request}: NAME=PATTERN was expected, with a pattern of two systems or "
-                f"more, such as 'rrf=rrf-*'; there are {first_few(systems)}"
-            )
-            raise InputError(msg)
+    rows = _named_patterns("choose", across.choose, systems)
     candidates = {system: systems[system] for names in rows.values() for system in names}
     judged = _find_datasets(across.dev)
     return {"choose": rows, "dev": Benchmark(judged, candidates, measures, folder=keep).run()}
+
+
+def _named_patterns(
+    option_name: str, requests: Sequence[str], systems: Mapping[str, Path]
+) -> dict[str, list[str]]:
+    """Return {NAME: the systems that match} of values NAME=PATTERN.
+
+    Raises:
+        InputError: a value has another form, or its pattern names fewer than two systems.
+    """
+    named: dict[str, list[str]] = {}
+    for request in requests:
+        name, equals, pattern = request.partition("=")
+        named[name] = [system for system in systems if fnmatchcase(system, pattern)]
+        if not (name and equals) or len(named[name]) < 2:  # noqa: PLR2004 - several
+            msg = (
+                f"--{option_name} {request}: NAME=PATTERN was expected, with a pattern of two "
+                f"systems or more, such as 'rrf=rrf-*'; there are {first_few(systems)}"
+            )
+            raise InputError(msg)
+    return named
 
 
 def _damaged_runs(benchmark: Benchmark, result: BenchmarkResult) -> DamagedRuns:
@@ -285,16 +308,34 @@ def _damaged_runs(benchmark: Benchmark, result: BenchmarkResult) -> DamagedRuns:
     return damaged
 
 
-def _compare(result: BenchmarkResult, **settings: Any) -> AcrossDatasets:
+def _compare(
+    result: BenchmarkResult, *, repeats: Mapping[str, Sequence[str]], **settings: Any
+) -> AcrossDatasets:
     """Return the comparison of the systems of a benchmark.
 
+    Args:
+        result: the benchmark.
+        repeats: {name: the systems that are its repeats}.
+        settings: those of ``compare_benchmark``.
+
     Raises:
+        InputError: a system is a repeat of two, or one has the name of another.
         ResultError: the results cannot be compared; the message says which systems failed, and why.
     """
     from beir_eval.benchmark.compare_benchmark import compare_benchmark  # noqa: PLC0415
 
+    results: dict[str, Any] = dict(result.results)
+    for name, systems in repeats.items():
+        of_repeats = [results.pop(system, {}) for system in systems]
+        if name in results or not all(of_repeats):
+            msg = f"--repeats {name}: another system has this name, or one of its repeats"
+            raise InputError(msg)
+        results[name] = {
+            dataset: [of_repeat[dataset] for of_repeat in of_repeats if dataset in of_repeat]
+            for dataset in dict.fromkeys(chain.from_iterable(of_repeats))
+        }
     try:
-        return compare_benchmark(result, **settings)
+        return compare_benchmark(results, **settings)
     except ResultError as error:
         msg = ". ".join([str(error), *result.failure_sentences()])
         raise ResultError(msg) from error

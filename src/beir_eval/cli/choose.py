@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from beir_eval.cli.console import check_targets, print_document, print_errors
+from beir_eval.cli.console import (
+    check_targets,
+    print_document,
+    print_errors,
+    show_in_messages,
+)
 from beir_eval.cli.input_files import opened_inputs
 from beir_eval.cli.option_sets import takes_options
 from beir_eval.cli.options import RunReading, read_judgements, read_runs, run_files
 from beir_eval.cli.outputs import OutputFormats
-from beir_eval.errors import InputError, first_few
+from beir_eval.errors import InputError, about_system
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.fusion import fusion_grid
-from beir_eval.measures import parse
+from beir_eval.measures import parse, with_rel
 
 if TYPE_CHECKING:
     from beir_eval.core.run import Run
@@ -72,14 +77,13 @@ def choose(  # noqa: PLR0913 - one parameter per option
         files = run_files(inputs[: len(runs)])
         check_targets([qrels_file, *files], [*outputs])
         rankings = read_runs(files, RunReading())
+        show_in_messages("(rel=2)", f"(-m '{with_rel([parse(measure)], 2)[0]}')")
         others = rankings
         if dev_runs is not None:
             if dev is None:
                 raise InputError("--dev-runs are the runs for --dev, which is missing")
-            others = read_runs(run_files([dev_runs]), RunReading())
-            if missing := [name for name in rankings if name not in others]:
-                msg = f"--dev-runs {dev_runs}: no run {first_few(missing)}; names must be the same"
-                raise InputError(msg)
+            of_dev = read_runs(run_files([dev_runs]), RunReading())
+            others = {name: of_dev[name] for name in rankings if name in of_dev}
         baselines = baseline or (list(rankings) if fuse else [])
         if not baselines:
             raise InputError("state the system to beat: --baseline NAME")
@@ -87,9 +91,7 @@ def choose(  # noqa: PLR0913 - one parameter per option
             _results(qrels_file, rankings, measure, fuse=fuse),
             baselines,
             measure,
-            dev=None
-            if dev is None
-            else _results(dev, {name: others[name] for name in rankings}, measure, fuse=fuse),
+            dev=None if dev is None else _results(dev, others, measure, fuse=fuse),
         )
         outputs.write({"md": chosen.to_markdown, "json": chosen.model_dump_json})
         print_document(replace(chosen.document(), heading=""))
@@ -100,7 +102,8 @@ def _results(
 ) -> dict[str, EvaluationResult]:
     """Return the results of the runs, and with ``fuse`` of their fusions."""
     evaluator = Evaluator(read_judgements(qrels, None), [parse(measure)])
-    candidates = fusion_grid(runs) | runs if fuse else runs
-    return {
-        name: evaluate_without_warning(evaluator, run, name) for name, run in candidates.items()
-    }
+    results = {}
+    for name, run in (fusion_grid(runs) | runs if fuse else runs).items():
+        with about_system(name):
+            results[name] = evaluate_without_warning(evaluator, run, name)
+    return results

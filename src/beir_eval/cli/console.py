@@ -61,6 +61,8 @@ OPTIONS = {
         "sd",
     )
 }
+#: The parameters of the command that runs: messages name no option that it lacks. Else empty.
+parameters_of_command: set[str] = set()
 
 
 class _EscapingConsole(Console):
@@ -222,7 +224,9 @@ def one_line(message: str) -> str:
     """Return a message on one line, with control characters as escapes, of limited length."""
     for text, words in _shown_words.items():
         message = message.replace(text, words)
-    return " ".join(message_text(with_options(message, OPTIONS)).split())
+    known = parameters_of_command or OPTIONS.keys()
+    options = {name: option for name, option in OPTIONS.items() if name in known}
+    return " ".join(message_text(with_options(message, options)).split())
 
 
 def warn(message: str) -> None:

@@ -19,7 +19,7 @@ from beir_eval.fusion import fuse as fused_run
 
 
 @takes_options
-def fuse(  # noqa: PLR0913 - one parameter per option
+def fuse(
     runs: Annotated[list[Path], typer.Argument(help="Run files, two or more, or a folder.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The run file to write.", metavar="FILE")
@@ -28,7 +28,6 @@ def fuse(  # noqa: PLR0913 - one parameter per option
     method: Annotated[
         str, typer.Option(help=f"One of: {', '.join(METHODS)}.", metavar="NAME")
     ] = METHODS[0],
-    k: Annotated[float, typer.Option(help="The constant of rrf.", metavar="NUMBER")] = 60,
     weights: Annotated[
         str | None,
         typer.Option(help="A number for each run, such as .7,.3.", metavar="NUMBERS"),
@@ -40,10 +39,6 @@ def fuse(  # noqa: PLR0913 - one parameter per option
             metavar="NAME",
         ),
     ] = None,
-    depth: Annotated[
-        int | None,
-        typer.Option(help="How many documents of each ranking take part.", metavar="N"),
-    ] = None,
 ) -> None:
     """Fuse runs by ranks (rrf) or scores, and write the fused run."""
     with print_errors(), opened_inputs(runs) as inputs:
@@ -52,10 +47,8 @@ def fuse(  # noqa: PLR0913 - one parameter per option
         fused = fused_run(
             read_runs(files, RunReading()),
             method,
-            k=k,
             weights=None if weights is None else _numbers(weights),
             normalise=normalise,
-            depth=depth,
         )
         write_run(fused, output)
         console.print(Text(f"{output}: {len(fused):,} queries, {len(files)} runs fused"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 import typer
 
 from beir_eval.adapters.formats import QRELS_FORMATS, RUN_FORMATS
-from beir_eval.cli.console import print_errors
+from beir_eval.cli.console import parameters_of_command, print_errors
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.saved import is_written_if_set
 
@@ -85,11 +85,15 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     def wrapper(**values: Any) -> None:
-        with print_errors():
-            for name, options in sets.items():
-                of_set = {listed.name: values.pop(listed.name) for listed in fields(options)}
-                values[name] = options(**of_set)
-        command(**values)
+        parameters_of_command.update(values)
+        try:
+            with print_errors():
+                for name, options in sets.items():
+                    of_set = {listed.name: values.pop(listed.name) for listed in fields(options)}
+                    values[name] = options(**of_set)
+            command(**values)
+        finally:
+            parameters_of_command.clear()
 
     # Not functools.wraps: typer would follow it to the signature that still has the sets.
     wrapper.__name__, wrapper.__doc__ = command.__name__, command.__doc__

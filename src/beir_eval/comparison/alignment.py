@@ -340,7 +340,7 @@ def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
         ResultError: a value is not a result, or two systems have one name.
     """
     if isinstance(results, Mapping):
-        named = [(name, _list_repeats(value)) for name, value in results.items()]
+        named = [(name, list_repeats(value)) for name, value in results.items()]
     elif isinstance(results, str) or not is_iterable(results):
         msg = (
             "results must be {name: EvaluationResult} or a list of EvaluationResult, not "
@@ -378,7 +378,7 @@ def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
     return systems
 
 
-def _list_repeats(value: Any) -> list[Any]:
+def list_repeats(value: Any) -> list[Any]:
     """Return the results of one system as a list; a value of another type as its only item."""
     result = as_result(value)
     is_list = is_iterable(result) and not isinstance(result, (EvaluationResult, str))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from beir_eval.errors import SettingError
+from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.sign_vectors import SignVectors
-from beir_eval.significance.validation import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ class ChosenAgain:
         best: the row with the highest mean.
         in_sample: its mean.
         held_out: the mean of ``differences``.
+        held_out_error: its standard error over the partitions, for these units.
         low, high: the interval of ``held_out``; NaN if fewer than ten units differ.
         p: the one-sided p.
         chosen: how many of the 50 parts chose each row, i8[C].
@@ -51,6 +52,7 @@ class ChosenAgain:
     best: int
     in_sample: float
     held_out: float
+    held_out_error: float
     low: float
     high: float
     p: float
@@ -92,7 +94,7 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
         keys: the key of each unit, u8[N]. It decides its parts and its signs, so that the order of
             the units does not matter.
         strata: the data set of each unit, i8[N], if there are several; parts are cut within each.
-        alpha: the level; half of it decides on one side.
+        alpha: the level, below .5; half of it decides on one side.
         draws: the number of random sign vectors.
         rng: a seed or a numpy Generator.
 
@@ -102,7 +104,7 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     Raises:
         SettingError: alpha is no share, draws is below 1, or no p can reach alpha / 2.
     """
-    check_share("alpha", alpha)
+    check_alpha(alpha)
     num_units = rows.shape[1]
     signs = SignVectors.choose(num_units, draws, rng)
     rank = math.floor(alpha / 2 * (signs.draws + 1) * (1 + 1e-9))
@@ -115,7 +117,11 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     tolerance = _ROUNDING * num_units * float(np.abs(rows).max(initial=0.0))
     partitions = [_parts_of(keys, strata, partition) for partition in range(PARTITIONS)]
     chosen = np.zeros(len(rows), dtype=np.int64)
-    own = _chosen_numbers(rows, np.ones((num_units, 1)), partitions, tolerance, chosen)
+    unflipped = np.ones((num_units, 1))
+    by_partition = np.hstack(
+        [_chosen_numbers(rows, unflipped, [parts], tolerance, chosen) for parts in partitions]
+    )
+    own = np.add.reduce(by_partition, axis=1, keepdims=True) / PARTITIONS
     differences = own[:, 0]
     statistic = float(_statistics(own)[0])
     flipped = np.sort(
@@ -141,6 +147,7 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
         best,
         float(means[best]),
         float(differences.mean()),
+        float(by_partition.mean(axis=0).std(ddof=1)) / math.sqrt(PARTITIONS),
         low,
         high,
         p,

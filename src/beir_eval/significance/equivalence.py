@@ -130,7 +130,7 @@ def non_inferiority(  # noqa: PLR0913 - one keyword per setting
     True
     """
     differences = differences_of(first, second)
-    _check_alpha(alpha)
+    check_alpha(alpha)
     tests = margin_tests(
         differences[None, :], delta=delta, score_range=score_range, weights=weights
     )
@@ -284,7 +284,7 @@ def smallest_margin(
     if not is_whole_number(num_queries, least=FEWEST_QUERIES):
         msg = f"num_queries must be a whole number from {FEWEST_QUERIES}, not {num_queries!r}"
         raise SettingError(msg)
-    _check_alpha(alpha)
+    check_alpha(alpha)
     check_positive("score_range", score_range)
     low = -float(score_range) * math.expm1(math.log(alpha) / num_queries)
     if weights is None:
@@ -334,7 +334,7 @@ def lower_bound(
     (-0.095, -0.0739)
     """
     values = differences_of(differences, None)
-    _check_alpha(alpha)
+    check_alpha(alpha)
     if weights is None and not values.any():
         return -smallest_margin(len(values), alpha=alpha, score_range=score_range)
     weights = None if weights is None else np.asarray(weights)
@@ -451,7 +451,7 @@ def _half_width(differences: Floats, alpha: float, weights: Any = None) -> float
     return standard_error * float(exceeded_with(alpha, len(differences) - 1))
 
 
-def _check_alpha(alpha: Any) -> None:
+def check_alpha(alpha: Any) -> None:
     """Raise SettingError unless alpha is between 0 and ½, both excluded."""
     check_share("alpha", alpha)
     if alpha >= _HIGHEST_ALPHA:  # beyond it the interval is empty
