@@ -128,7 +128,7 @@ test-python: $(OTHER)/.test
 # The page starts a session of its own.
 test-spark: $(SPARK)/.test
 	$(SPARK)/bin/python -m pytest --numprocesses logical tests/spark
-	$(SPARK)/bin/python -m pytest docs/hosts/spark.md
+	$(SPARK)/bin/python -m pytest docs/spark.md
 
 test-package: $(VENV)/.package
 	$(BIN)/python scripts/check_package.py

@@ -28,22 +28,9 @@ os.environ |= {
 # Workers of Spark run this interpreter, and nothing leaves loopback.
 os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 #: Pages on other tools, and a module that only the environments of their tests have.
-HOSTS = {
-    **{
-        f"docs/hosts/{page.name}": "accelerate"
-        for page in (Path(__file__).parent / "docs/hosts").glob("*.md")
-    },
-    "docs/hosts/spark.md": "pyspark",
-}
-#: Recipes, and the module that each needs, of the dependency group ``cookbook``.
-RECIPES = {
-    "langchain.md": "langchain_core",
-    "llama-index.md": "llama_index",
-    "mlflow.md": "mlflow",
-    "tensorboard.md": "tensorboard",
-    "trackio.md": "trackio",
-    "wandb.md": "wandb",
-}
+HOSTS = {"docs/hosts.md": "accelerate", "docs/spark.md": "pyspark"}
+#: What the page docs/cookbook/tools.md needs, of the dependency group ``cookbook``.
+TOOLS = ("langchain_core", "llama_index", "mlflow", "tensorboard", "trackio", "wandb")
 
 
 def enter_example_folder(namespace: dict[str, Any]) -> None:
@@ -62,13 +49,13 @@ def leave_example_folder(namespace: dict[str, Any]) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark recipes as slow, and skip those whose tool is not installed."""
+    """Mark the recipes of tools as slow, and skip them if one is not installed."""
+    missing = [module for module in TOOLS if find_spec(module) is None]
     for item in items:
-        module = RECIPES.get(item.path.name) if item.path.parent.name == "cookbook" else None
-        if module is not None:
+        if item.path.parts[-2:] == ("cookbook", "tools.md"):
             item.add_marker("slow")
-            if find_spec(module) is None:
-                reason = f"{module} is not installed: pip install --group cookbook"
+            if missing:
+                reason = f"{', '.join(missing)} not installed: pip install --group cookbook"
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
@@ -80,7 +67,11 @@ pytest_collect_file = Sybil(
         CodeBlockParser(language="yaml", evaluator=check_workflow),
     ],
     patterns=["README.md", "docs/*.md", "docs/*/*.md"],
-    excludes=[pages for pages, module in HOSTS.items() if find_spec(module) is None],
+    # The recipes on extending the package are run after their diffs, by tests/docs.
+    excludes=[
+        "docs/extending.md",
+        *(pages for pages, module in HOSTS.items() if find_spec(module) is None),
+    ],
     setup=enter_example_folder,
     teardown=leave_example_folder,
 ).pytest()

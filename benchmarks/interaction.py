@@ -14,7 +14,7 @@ labels too, but with the statistic Σ n (m − mean)², which ignores spreads. T
 - ``single``: how often the verdicts of four slices with the same gain look like a difference
   between slices ("better" in some, not in all).
 
-docs/simulations.md has the results.
+SIMULATIONS.md has the results.
 """
 
 from __future__ import annotations

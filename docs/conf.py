@@ -18,7 +18,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "cli_reference",
+    "generated",
     "mandatory_inputs",
     "mathml",
     "trimmed",
@@ -33,10 +33,10 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_copy_source = False
-# A page of another site: that of Haystack's integrations.
 exclude_patterns = ["_build"]
 # Packages that the environment of the documentation need not have.
 autodoc_mock_imports = ["pyspark", "pytest"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "model_config"}
 nitpicky = False

@@ -222,8 +222,8 @@ def misplaced_tests(project: Project) -> Iterator[Problem]:
 
 
 def layout_of_the_guide(project: Project) -> Iterator[Problem]:
-    """The layout in CONTRIBUTING.md names every package, in the order of the layers."""
-    guide, settings = project.root / "CONTRIBUTING.md", project.root / "pyproject.toml"
+    """The layout in .github/CONTRIBUTING.md names every package, in the order of the layers."""
+    guide, settings = project.root / ".github/CONTRIBUTING.md", project.root / "pyproject.toml"
     if not (guide.exists() and settings.exists()):
         return
     text = guide.read_text(encoding="utf-8")

@@ -156,14 +156,14 @@ def unnamed(before: Iterable[str], now: Iterable[str]) -> list[str]:
 
 
 def stable_names() -> list[str]:
-    """Return the names that docs/stability.md calls stable, with the name of the package."""
-    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    """Return the names that docs/api.md calls stable, with the name of the package."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     table = page.partition("| stable |")[2].partition("\n\n")[0].partition("|---|---|")[2]
     return [f"beir_eval.{name}" for name in re.findall(r"`([\w.]+)`", table)]
 
 
 def missing_names(before: Iterable[str], now: Iterable[str]) -> list[str]:
-    """Return the names that are gone and may not be: see docs/stability.md."""
+    """Return the names that are gone and may not be: see docs/api.md."""
     before, now = set(before), set(now)
     stable = {name for name in before - now if name.partition("(")[0] in {*stable_names()}}
     return sorted(stable.union(unnamed(before, now)))

@@ -1,4 +1,4 @@
-"""The cases in ``conformance/``: each tool is as in its column, and ours by independent rules."""
+"""The cases in ``docs/conformance``: each tool is as in its column, ours by independent rules."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 import textbook
 
-FOLDER = Path(__file__).parents[2] / "conformance"
+FOLDER = Path(__file__).parents[2] / "docs" / "conformance"
 CASES = json.loads((FOLDER / "cases.json").read_text())
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 TOOLS = {

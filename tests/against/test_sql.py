@@ -1,4 +1,4 @@
-"""nDCG@k and MRR@k against the SQL of docs/sql.md, in DuckDB."""
+"""nDCG@k and MRR@k against docs/examples/ndcg_mrr.sql, in DuckDB."""
 
 import subprocess
 import sys

@@ -8,6 +8,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "check_style.py"
 PACKAGE = "src/beir_eval"
+GUIDE = ".github/CONTRIBUTING.md"
 #: A folder without any problem.
 FILES = {
     f"{PACKAGE}/__init__.py": "",
@@ -16,7 +17,7 @@ FILES = {
     f"{PACKAGE}/core/__init__.py": "",
     f"{PACKAGE}/core/run.py": "def rankings(): pass\n",
     "tests/core/test_run.py": "",
-    "CONTRIBUTING.md": "# The layout\n\n    errors, _version   the lowest\n    core   arrays\n",
+    GUIDE: "# The layout\n\n    errors, _version   the lowest\n    core   arrays\n",
     "pyproject.toml": '[[tool.importlinter.contracts]]\nlayers = ["core", "errors | _version"]\n',
 }
 #: Every way to give a name.
@@ -97,10 +98,10 @@ BREACHES = [
     (f"{PACKAGE}/core/_ranks.py", "", 1, "underscore"),
     (f"{PACKAGE}/core/sources/__init__.py", "", 1, "no tests in tests/core/sources"),
     ("tests/core/sources/test_dicts.py", "", 1, "no package.*core/sources"),
-    ("CONTRIBUTING.md", "# The layout\n", 1, "missing"),
-    ("CONTRIBUTING.md", "\n\n    errors, _version  0\n", 3, "lacks the package core"),
-    ("CONTRIBUTING.md", "    errors, _version, core, extra  0\n", 1, "extra, which is no package"),
-    ("CONTRIBUTING.md", "    core   0\n    errors, _version  0\n", 1, "order of the layers"),
+    (GUIDE, "# The layout\n", 1, "missing"),
+    (GUIDE, "\n\n    errors, _version  0\n", 3, "lacks the package core"),
+    (GUIDE, "    errors, _version, core, extra  0\n", 1, "extra, which is no package"),
+    (GUIDE, "    core   0\n    errors, _version  0\n", 1, "order of the layers"),
 ]
 
 

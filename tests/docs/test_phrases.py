@@ -10,11 +10,10 @@ PHRASES = Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").sp
 ENDINGS = {".md", ".py", ".html", ".j2", ".js", ".txt", ".ipynb", ".toml", ".yml"}
 PROSE = [
     ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "llms.txt",
+    ROOT / ".github" / "CONTRIBUTING.md",
     *(
         path
-        for folder in ("docs", "src", "notebooks", "conformance")
+        for folder in ("docs", "src")
         for path in sorted((ROOT / folder).rglob("*"))
         if path.suffix in ENDINGS and not {"_build", "vendor", "__pycache__"} & set(path.parts)
     ),

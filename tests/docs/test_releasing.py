@@ -42,9 +42,7 @@ def test_actions_are_pinned_to_the_commit_of_their_tag_once(scripts, monkeypatch
     assert pin_actions.USES.sub(pin_actions._pinned, pinned) == pinned
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "llms.txt", "packaging/RELEASING.md", "conformance/README.md"]
-)
+@pytest.mark.parametrize("page", ["README.md", "docs/llms.txt", "packaging/RELEASING.md"])
 def test_links_of_pages_outside_of_docs_lead_to_files(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", (ROOT / page).read_text())
     assert links

@@ -32,7 +32,7 @@ def steps_of(block):
 
 def check_console(example):
     """Return the problems of a console example, or None."""
-    steps = steps_of(str(example.parsed))
+    steps = steps_of(str(example.parsed).replace("\\\n", " "))
     shows_output = any(printed for _, printed in steps)
     problems = [
         problem

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = Path(__file__).parents[2] / "docs" / "notebooks"
 _KERNEL = "of-these-tests"
 
 

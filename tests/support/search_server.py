@@ -1,4 +1,4 @@
-"""A server and a command that answer the queries of the page ``docs/cookbook/servers.md``."""
+"""A server and a command that answer the queries of the page ``docs/cookbook/index.md``."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Compare the SQL of docs/sql.md with ``evaluate``: python sql_measures.py [FOLDER OF REAL DATA].
+"""Compare docs/examples/ndcg_mrr.sql with ``evaluate``: python sql_measures.py [REAL DATA].
 
 It runs in a process of its own, because DuckDB prints a list of its objects where pytest ends.
 """
@@ -15,7 +15,7 @@ import pyarrow as pa
 from beir_eval import MRR, BeirEvalWarning, Qrels, Run, evaluate, nDCG, read_qrels, read_run
 from beir_eval.errors import DuplicateDocumentError, QueryMismatchError
 
-PAGE = Path(__file__).parents[2] / "docs" / "sql.md"
+FILE = Path(__file__).parents[2] / "docs" / "examples" / "ndcg_mrr.sql"
 TOLERANCE = 1e-12
 DOC_IDS = [*map(str, range(12)), "d1", "D1", "z", "é", "日本", "\U0001f600", "￿"]
 #: Some are equal as doubles, some only as float32.
@@ -29,9 +29,9 @@ REAL = {
 
 
 def statements():
-    """Return the SQL of the page: set the cutoff, create the view, rows, means, duplicates."""
-    blocks = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), flags=re.DOTALL)
-    assert len(blocks) == 5, "the page has other statements than this script runs"
+    """Return its statements: set the cutoff, create the view, rows, means, duplicates."""
+    blocks = re.findall(r"[^;]+;", FILE.read_text())
+    assert len(blocks) == 5, "the file has other statements than this script runs"
     return blocks
 
 

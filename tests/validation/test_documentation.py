@@ -1,30 +1,27 @@
-"""docs/validate.md has a row for every code, with the words of the table in the code."""
+"""docs/validate.md has an entry for every code, with the words of the table in the code."""
 
 import re
-from pathlib import Path
 
+import findings_text
 import pytest
 
 from beir_eval.inspection.finding import finding_texts
 
 TEXTS = {code: texts for code, texts in finding_texts().items() if "meaning" in texts}
-PAGE = (Path(__file__).parents[2] / "docs" / "validate.md").read_text(encoding="utf-8")
-ROWS = {
-    cells[0].strip("`"): cells[1:]
-    for line in PAGE.partition("\n## Findings\n")[2].splitlines()
-    if (cells := [cell.strip() for cell in line.strip("|").split(" | ")])[0].startswith("`")
-    and len(cells) == 5
-}
+ENTRIES = dict(re.findall(r"(?ms)^`([\w-]+)` (.+?)(?=^`|\Z)", findings_text.reference()))
 
 
 def test_the_page_has_the_codes_of_the_table_in_its_order():
-    assert list(ROWS) == list(TEXTS)
+    assert list(ENTRIES) == list(TEXTS)
 
 
 @pytest.mark.parametrize("code", TEXTS)
-def test_a_row_has_level_meaning_consequence_and_remedy(code):
-    names = ("level", "meaning", "consequence", "remedy")
-    assert ROWS[code] == [TEXTS[code][name] for name in names]
+def test_an_entry_has_level_meaning_consequence_and_remedy(code):
+    words = TEXTS[code]
+    assert ENTRIES[code].startswith(f"({words['level']})")
+    for name in ("consequence", "remedy"):
+        assert words[name] in ENTRIES[code]
+    assert words["meaning"].lower() in ENTRIES[code].lower()
 
 
 @pytest.mark.parametrize("code", TEXTS)

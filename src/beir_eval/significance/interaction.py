@@ -83,7 +83,7 @@ def slice_interaction(
     zeros, 2.6% to 7.9% for those of MAP with a skewness of 1.4, and 2.0% to 9.0% with one of 2.2.
     It is far higher (up to 38%) if a small slice cannot show its own spread: if its gain comes from
     so few queries that it may have none of them, or if it has ten skewed differences of a large
-    spread. docs/simulations.md has the table, ``benchmarks/interaction.py`` makes it.
+    spread. ``benchmarks/interaction.py`` makes the table in benchmarks/SIMULATIONS.md.
 
     Args:
         differences: first − second by query, one row per comparison, f8[D, Q].

@@ -11,7 +11,7 @@ from pins import pins_of
 
 HERE = Path(__file__).parent
 PAGE = (HERE.parents[2] / "docs/drop-in.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| `([a-z0-9-]+)` \|(.*)\|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^- `([a-z0-9-]+)`: ((?:.+\n)(?:  .+\n)*)", PAGE, re.MULTILINE)
 FILES = {
     "pytrec-eval": "test_pytrec_eval.py",
     "beir": "test_beir.py",
@@ -43,7 +43,8 @@ def test_every_row_has_one_test_and_every_test_one_row(prefix):
 
 
 def test_every_row_names_case_tool_and_ours():
-    assert all(len(cells.split(" | ")) == 3 and all(cells.split("|")) for _, cells in ROWS)
+    cells = [re.split(r"\*\w+:\*", text) for _, text in ROWS]
+    assert all(len(parts) == 3 and all(map(str.strip, parts)) for parts in cells)
     assert all(row.startswith(tuple(f"{prefix}-" for prefix in FILES)) for row, _ in ROWS)
 
 

@@ -2,13 +2,13 @@
 
 Detection, reading, writing, the recognition of files in folders and the messages that list formats
 all use these tables. To add a format, change two files: this one (a row, and the name of the module
-below), and the module with its reader, and with its writer if it has one. CONTRIBUTING.md has an
-example.
+below), and the module with its reader, and with its writer if it has one. docs/extending.md has
+an example.
 
 Inside: the readers and writers, which are imported for files of their format only (``text_runs``,
-``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and ``text_lines``, which detection
-and these modules share, with the writer of TREC runs, which needs no polars. Nothing is public:
-``read_run`` and the like choose the format.
+``text_qrels``, ``json_formats``, ``csv_formats``, ``parquet``), and ``text_lines``, which
+detection and these modules share, with the writer of TREC runs, which needs no polars. Nothing is
+public: ``read_run`` and the like choose the format.
 """
 
 from __future__ import annotations
