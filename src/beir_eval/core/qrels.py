@@ -570,9 +570,8 @@ class Qrels:
             raise QrelsError(msg)
         selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
         selection.ranks = self.ranks
-        selection.excluded = {
-            query_id: self.excluded[query_id] for query_id in selected if query_id in self.excluded
-        }
+        kept = sorted(self.excluded.keys() & selected)
+        selection.excluded = {query_id: self.excluded[query_id] for query_id in kept}
         if "query_hashes" in vars(self):
             selection.query_hashes = self.query_hashes[rows]
         return selection

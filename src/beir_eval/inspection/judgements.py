@@ -220,6 +220,8 @@ def _numbered(qrels: Qrels) -> Iterator[Finding]:
 
 def _relevant_and_excluded(qrels: Qrels) -> Iterator[Finding]:
     """Yield a finding on relevant documents that no ranking can keep."""
+    if not qrels.excluded:
+        return
     both = [
         f"{shown(query_id)} {shown(doc_id)}"
         for row, query_id in zip(qrels.find_rows([*qrels.excluded]), qrels.excluded, strict=True)
