@@ -480,7 +480,7 @@ def test_a_system_that_lacks_a_data_set_has_gaps_and_no_average_beside_a_baselin
     [row] = [row for row in with_gaps.document(by_system=True).tables[0].rows if row[0] == "s2"]
     assert [str(cell) for cell in row[1:3]] == ["\u2013", "\u2013"]
     assert str(row[6]) == "\u2013"
-    assert "s2 has no result on one, two, so no average." in str(with_gaps)
+    assert "no result on one, two, so no average: s2." in str(with_gaps)
     latex = with_gaps.to_latex()
     assert "Holm over 8 comparisons; averages: flips within each data set;" in latex
     assert [line for line in latex.splitlines() if line.startswith("s2 & -- & -- & ")]
@@ -568,7 +568,7 @@ def test_repeats_that_differ_much_make_a_difference_undecided_and_are_shown():
     [row] = [row for row in loud.document().tables[0].rows if row[0] == "noisy"]
     for cell, repeats in zip(row[1:4], [*means, np.mean(means, axis=0)], strict=True):
         assert str(cell) == f"{np.mean(repeats):.4f} ± {np.std(repeats, ddof=1):.4f}"
-    words = "repeats (noisy 3); where it stands, p is over queries and repeats, elsewhere over"
+    words = "repeats (3 of noisy); where it stands, p is over queries and repeats, elsewhere over"
     assert words in str(loud)
     assert words in loud.to_latex()
     assert AcrossDatasets.model_validate_json(loud.model_dump_json()) == loud
@@ -603,7 +603,7 @@ def test_another_number_of_repeats_on_a_data_set_leaves_the_average_over_queries
     assert [len(means) for means in across.repeats["noisy"].values()] == [3, 2]
     [row] = [row for row in across.document().tables[0].rows if row[0] == "noisy"]
     assert ["±" in str(cell) for cell in row[1:4]] == [True, True, False]
-    assert "(noisy 2/3)" in str(across)
+    assert "(2/3 of noisy)" in str(across)
     assert "repeats" not in compare_benchmark(results_of(random_scores())).model_dump()
 
 

@@ -14,10 +14,8 @@ import cli_text
 import measures_text
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import beir_eval
-from beir_eval.cli.app import app
 from beir_eval.core import EvaluationSettings, relate
 from beir_eval.errors import MissingExtraError
 from beir_eval.measures import Measure, definitions
@@ -291,12 +289,6 @@ def test_the_commands_and_options_named_in_the_text_exist():
                     for argument in arguments
                     if argument.startswith("-") and argument not in known_options
                 ] == []
-
-
-def test_the_output_in_the_readme_is_part_of_what_the_demo_prints(tmp_path):
-    excerpt = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("\n```")[0]
-    printed = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "demo.html")]).output
-    assert " ".join(excerpt.split()) in " ".join(printed.split())
 
 
 def test_a_console_example_with_an_invalid_command_or_output_is_reported():

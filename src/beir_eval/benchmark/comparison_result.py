@@ -403,13 +403,16 @@ class AcrossDatasets(Shown, Saved):
             yield f"{name}: the best of {row.of} on {', '.join(row.datasets)}, {row.system}"
         if self.repeats:
             counts = {name: {*map(len, sets.values())} for name, sets in self.repeats.items()}
-            listed = ", ".join(f"{name} {'/'.join(map(str, of))}" for name, of in counts.items())
+            listed = ", ".join(f"{'/'.join(map(str, of))} of {name}" for name, of in counts.items())
             yield (
                 f"±: standard deviation of the means of repeats ({listed}); where it stands, p is "
                 "over queries and repeats, elsewhere over queries only"
             )
+        lacking: dict[str, list[str]] = {}
         for system, names in self.gaps.items():
-            yield f"{system} has no result on {', '.join(names)}, so no average"
+            lacking.setdefault(", ".join(names), []).append(system)
+        for listed, systems in lacking.items():
+            yield f"no result on {listed}, so no average: {', '.join(systems)}"
 
     def notes(self) -> list[str]:
         """Return the warnings, what the verdicts hold for, then methods and what was left out."""
