@@ -60,7 +60,10 @@ def apply(diff, root):
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     for old, new in hunks:
         if old:
-            assert text.count(old) == 1, f"{name}: these lines are not there once:\n{old}"
+            assert text.count(old) == 1, (
+                f"{name}: these lines of a recipe are not there once; put yours elsewhere, or "
+                f"change docs/recipes:\n{old}"
+            )
             text = text.replace(old, new)
         else:
             text += new
