@@ -568,7 +568,7 @@ def test_repeats_that_differ_much_make_a_difference_undecided_and_are_shown():
     [row] = [row for row in loud.document().tables[0].rows if row[0] == "noisy"]
     for cell, repeats in zip(row[1:4], [*means, np.mean(means, axis=0)], strict=True):
         assert str(cell) == f"{np.mean(repeats):.4f} ± {np.std(repeats, ddof=1):.4f}"
-    words = "repeats (3 of noisy); where it stands, p is over queries and repeats, elsewhere over"
+    words = "repeats (3 of noisy); where it stands, the test is over queries and repeats, elsewhere"
     assert words in str(loud)
     assert words in loud.to_latex()
     assert AcrossDatasets.model_validate_json(loud.model_dump_json()) == loud

@@ -468,7 +468,7 @@ def test_repeats_are_one_row_with_their_spread_and_p_is_that_of_python(benchmark
     assert across.differences == expected.differences
     spread = stdev(map(fmean, zip(*across.repeats["llm"].values(), strict=True)))
     assert f"{across.average('llm').average:.4f} ± {spread:.4f}" in latex.read_text()
-    assert "repeats (3 of llm); where it stands, p is over queries and repeats" in done.stdout
+    assert "repeats (3 of llm); where it stands, the test is over queries and" in done.stdout
     refused = [
         (["--repeats", "good=llm-*"], "another system has this name"),
         (["--repeats", "a=llm-*", "--repeats", "b=*-seed*"], "or one of its"),

@@ -405,8 +405,8 @@ class AcrossDatasets(Shown, Saved):
             counts = {name: {*map(len, sets.values())} for name, sets in self.repeats.items()}
             listed = ", ".join(f"{'/'.join(map(str, of))} of {name}" for name, of in counts.items())
             yield (
-                f"±: standard deviation of the means of repeats ({listed}); where it stands, p is "
-                "over queries and repeats, elsewhere over queries only"
+                f"±: standard deviation of the means of repeats ({listed}); where it stands, the "
+                "test is over queries and repeats, elsewhere over queries only"
             )
         lacking: dict[str, list[str]] = {}
         for system, names in self.gaps.items():
