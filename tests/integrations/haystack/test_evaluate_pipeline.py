@@ -361,14 +361,15 @@ def test_documents_that_lack_the_collapse_field_are_counted_in_a_warning(tmp_pat
 
 
 def test_a_collapse_field_that_no_document_has_causes_a_warning_that_names_it(dataset):
-    # The top three of two queries, and the only document of another one.
+    # The top three of two queries, and the only document of another one; Haystack 2.26 returns
+    # three documents for that one too.
     sentence = (
         "collapse='meta.source': none of the 7 retrieved documents has this field; each counts"
     )
-    with pytest.warns(BeirEvalWarning, match=sentence):
+    with pytest.warns(BeirEvalWarning, match=sentence.replace("7", "[79]")):
         result = evaluate_pipeline(dataset, retrieving(), measures="MRR", collapse="meta.source")
     assert result["MRR"] == 1.0
-    assert result.retrieval.without_parent == 7
+    assert result.retrieval.without_parent in {7, 9}
 
 
 def test_copies_and_documents_without_a_name_are_counted_separately(dataset):
