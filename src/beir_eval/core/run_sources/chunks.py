@@ -159,7 +159,7 @@ def judged_documents(qrels: Qrels, collapse: ChunkIds, documents: Iterable[str])
         f"the judgements are of chunks, such as {shown(next(iter(document_of)))}: their documents "
         "are judged, each with the highest grade of its chunks"
     )
-    return Qrels(judged).excluding(qrels.excluded)
+    return Qrels(judged).excluding_as(qrels)
 
 
 def _best_chunks(

@@ -81,9 +81,7 @@ class _RankedHere(_HostEvaluator):
         super().__init__(queries, corpus, relevant, *args, **kwargs)
         qrels = Qrels(judged)
         if not isinstance(relevant_docs, Mapping):
-            excluded = as_qrels(relevant_docs).excluded
-            kept = {query_id: excluded[query_id] for query_id in {*qrels.query_ids} & {*excluded}}
-            qrels = qrels.excluding(kept)
+            qrels = qrels.excluding_as(as_qrels(relevant_docs))
         self._evaluator = Evaluator(
             qrels,
             self.measures,

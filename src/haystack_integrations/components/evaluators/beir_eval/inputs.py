@@ -229,8 +229,7 @@ def select_qrels(queries: list[str], qrels: Qrels, unjudged: str) -> Qrels:
             {query_id: grades.get(query_id, NO_RELEVANT_DOCUMENT) for query_id in queries}
         )
         filled.max_grade = qrels.max_grade
-        kept = {query_id: qrels.excluded[query_id] for query_id in {*queries} & {*qrels.excluded}}
-        return filled.excluding(kept)
+        return filled.excluding_as(qrels)
     return qrels.select([query_id for query_id in queries if query_id in judged])
 
 
