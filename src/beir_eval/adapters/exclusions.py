@@ -46,7 +46,7 @@ def read_exclusions(path: str | Path) -> dict[str, list[str]]:
             continue
         if len(columns) != 2:  # noqa: PLR2004 - a query and a document
             problem = (
-                f"two columns were expected, query and document (tab, blanks), not {len(columns)}"
+                f"two columns were expected, query and document, not {len(columns)}"
             )
             raise FileFormatError(file, problem, line=number)
         excluded.setdefault(columns[0], []).append(columns[1])
