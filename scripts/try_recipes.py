@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RECIPES = ("measure", "format", "option", "host")
 CHECKS = (
-    ("pytest", "-q", "-m", "not slow and not costs", "--numprocesses", "logical", "--tb=line"),
+    ("pytest", "-q", "-m", "not slow and not costs", "-nlogical", "--dist=loadfile", "--tb=line"),
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
@@ -59,9 +59,8 @@ def try_recipe(name: str) -> bool:
             )
             if done.returncode:
                 passed = False
-                print(
-                    f"{name}: {' '.join(command[1:])}\n{done.stdout[-4000:]}{done.stderr[-2000:]}"
-                )
+                output = done.stdout[-4000:] or done.stderr
+                print(f"{name}: {' '.join(command[1:])}\n{output}")
     print(f"{name}: {'passed' if passed else 'failed'}")
     return passed
 

@@ -45,9 +45,7 @@ def read_exclusions(path: str | Path) -> dict[str, list[str]]:
         if not text or text.startswith("#"):
             continue
         if len(columns) != 2:  # noqa: PLR2004 - a query and a document
-            problem = (
-                f"two columns were expected, query and document, not {len(columns)}"
-            )
+            problem = f"two columns were expected, query and document, not {len(columns)}"
             raise FileFormatError(file, problem, line=number)
         excluded.setdefault(columns[0], []).append(columns[1])
     if not excluded:

@@ -73,14 +73,14 @@ if TYPE_CHECKING:
 _TO_JUDGE = 20
 #: What ``-o`` writes.
 OUTPUTS = OutputFormats(
-    html="a report to look at",
+    html="a report",
     json="everything",
     md="verdicts and tables",
     tex="the means",
     csv="the differences",
     queries="every query's scores as CSV",
     xml="the gate as JUnit",
-    pdf="the figure of the differences",
+    pdf="a figure",
 )
 
 

@@ -614,7 +614,11 @@ class Qrels:
         return result
 
     def excluding_as(self, others: Qrels) -> Qrels:
-        """Return these judgements with the documents that others exclude for the same queries."""
+        """Return these judgements with the documents that others exclude for the same queries.
+
+        Args:
+            others: judgements of some of these queries, or of the same documents otherwise.
+        """
         if not others.excluded:
             return self
         shared = others.excluded.keys() & self.query_ids
