@@ -21,8 +21,19 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RECIPES = ("measure", "format", "option", "host")
+#: The tests that apply the recipes, which one already is.
+OTHERS = ("--ignore=tests/docs/test_contributing.py",)
 CHECKS = (
-    ("pytest", "-q", "-m", "not slow and not costs", "-nlogical", "--dist=loadfile", "--tb=line"),
+    (
+        "pytest",
+        "-q",
+        "-m",
+        "not slow and not costs",
+        "-nlogical",
+        "--dist=loadfile",
+        "--tb=line",
+        *OTHERS,
+    ),
     ("ruff", "check", "."),
     ("ruff", "format", "--check", "."),
     ("mypy",),
