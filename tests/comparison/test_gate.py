@@ -486,7 +486,7 @@ def test_assert_no_regression_fails_on_a_regression_and_names_the_queries():
     ) as caught:
         assert_no_regression(result("worse"), result("old"), "MRR")
     assert str(caught.value).count("->") == 5
-    with pytest.raises(InputError, match=r"40 queries rule out no loss below 0\.0722"):
+    with pytest.raises(InputError, match=r"40 queries rule out only losses of 0\.0722"):
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True)
     with pytest.raises(AssertionError, match=r"same is not shown to lose less than 0\.08"):
         assert_no_regression(result("same"), result("old"), "MRR", non_inferior=True, margin=0.08)

@@ -84,7 +84,7 @@ def test_systems_that_are_not_best_need_not_be_worse_than_each_that_may_be():
 @pytest.mark.parametrize(
     ("groups", "text"),
     [
-        (("middle", "high", "high"), "both are better than middle0"),
+        (("middle", "high", "high"), "high1 and high2 are better than middle0"),
         (("middle", "high", "low"), "1 of 2 is better than middle0, 1 is worse"),
         (
             ("middle", "high", "high", "middle", "low"),

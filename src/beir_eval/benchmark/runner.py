@@ -10,7 +10,7 @@ import hashlib
 import json
 import operator
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,7 +148,7 @@ class Benchmark:
             raise NotEvaluatedError(msg)
         return self._systems[system].run_file(task)
 
-    def run(self) -> BenchmarkResult:
+    def run(self, *, measures: Sequence[str] | None = None) -> BenchmarkResult:
         """Retrieve and evaluate what is not saved yet, and return all results.
 
         It can be interrupted at any point and run again. Runs are saved, except those read from run
@@ -156,6 +156,10 @@ class Benchmark:
         a saved result, if also the measures and the version of beir-eval are the same. Queries are
         not run again to check this. A system that fails on a data set is listed in
         ``BenchmarkResult.failures``, and the benchmark continues.
+
+        Args:
+            measures: the names of those that are looked at: no warning is about others. All by
+                default.
 
         Raises:
             SettingError: another process uses the same folder.
@@ -169,7 +173,7 @@ class Benchmark:
             result = self._run()
         for system, by_dataset in result.results.items():
             for name, evaluated in by_dataset.items():
-                warn_of_content(evaluated, f"{system}, {name}", dataset=name)
+                warn_of_content(evaluated, f"{system}, {name}", dataset=name, measures=measures)
         return result
 
     def _run(self) -> BenchmarkResult:

@@ -173,7 +173,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
             keep_top=_REPORT_DEPTH if outputs["html"] else 0,
             progress=True,
         )
-        result = benchmark.run()
+        result = benchmark.run(measures=list(map(str, table_measures)))
         comparing["repeats"] = _named_patterns("repeats", across.repeats or [], systems)
         comparing |= _chosen_rows(across, systems, keep / "dev", table_measures[:1])
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None

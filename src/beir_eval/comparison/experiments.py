@@ -149,10 +149,10 @@ class ExperimentPower(Shown, Saved):
             return f"{queries} can show no difference of {measure}: {least}"
         usual = rows[len(rows) // 2].detectable
         if usual is None:
-            return f"{queries} usually show no difference of {measure}"
+            return f"{queries} can usually show no difference of {measure}"
         low, high = rows[0].detectable, rows[-1].detectable
         between = f" ({low:.2g} {'or more' if high is None else f'to {high:.2g}'})"
-        about = f"{queries} usually show a difference of about {one_digit(usual)} {measure}"
+        about = f"{queries} can usually show a difference of about {one_digit(usual)} {measure}"
         return about + (between if len(rows) > 1 else "")
 
     def __repr__(self) -> str:

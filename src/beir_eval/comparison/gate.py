@@ -457,9 +457,9 @@ class _Rules(NamedTuple):
                     outcome = "undecided"
                     counted = _counted(scores, test.num_queries)
                     note = (
-                        f"without gains, {counted} rule out no loss below "
-                        f"{rounded_up_text(least)} by this test, which allows for rare large ones: "
-                        "add queries"
+                        f"even equal scores on {counted} rule out only losses of "
+                        f"{rounded_up_text(least)} or more by this test, which allows for rare "
+                        "large ones: add queries"
                     )
         fields = {
             "outcome": outcome,

@@ -109,7 +109,8 @@ def verdicts_of(
         count = counts[verdict]
         who = f"{count} of {number}" if not parts else str(count)
         if count == number:
-            who = "both" if number == _TWO else f"all {number}"
+            pair = " and ".join(difference.system for difference in differences)
+            who = pair if number == _TWO else f"all {number}"
         parts.append(f"{who} {_phrase(verdict, count, '' if parts else baseline, margin)}")
     return Sentence(", ".join(parts), common_verdict(differences))
 

@@ -29,8 +29,8 @@ from beir_eval.comparison.tables import (
 from beir_eval.comparison.verdict_sentences import (
     MARKS_NOTE,
     RANKS_NOTE,
-    are_simultaneous,
     evidence_notes,
+    interval_words,
     join_names,
     left_out_notes,
     measure_text,
@@ -228,9 +228,10 @@ def _evidence_headings(comparison: Compared) -> tuple[str, str, str, str]:
     """Return the names of the columns of ``evidence_cells``."""
     settings = comparison.settings
     is_corrected = settings.correction != "none" and comparison.num_comparisons > 1
-    is_more = is_corrected and settings.interval == "test" and not are_simultaneous(settings, 2)
-    percent = f"{'≥' if is_more else ''}{percent_text(1 - settings.alpha)}"
-    return (DIFFERENCE, f"{percent} interval", "corr. p" if is_corrected else "p", "verdict")
+    interval = f"{percent_text(1 - settings.alpha)} interval"
+    if settings.interval == "test":
+        interval = interval_words(settings, comparison.num_comparisons).heading
+    return (DIFFERENCE, interval, "corr. p" if is_corrected else "p", "verdict")
 
 
 def systems_columns(comparison: Compared, measure: str) -> Columns:
@@ -258,7 +259,7 @@ def columns_of_means(comparison: Compared, measure: str) -> Columns:
         "mean": [score_text(means[system]) for system in systems],
     }
     if comparison.on_common_queries is not None:
-        columns["queries"] = [_queries_of(comparison, system) for system in systems]
+        columns["answers"] = [_queries_of(comparison, system) for system in systems]
     depths = comparison.deepest_rankings
     if compares_depths(measure, depths):
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
@@ -321,12 +322,14 @@ def _ranked_columns(comparison: Compared) -> Columns:
     label, *further = (columns := columns_of_means(comparison, measure))
     systems = columns[label]
     is_by_mean = systems == in_shown_order(comparison, by_step=False)
-    ranks = {"rank" if is_by_mean else "no.": list(map(str, range(1, len(systems) + 1)))}
-    columns = {label: systems, **ranks, **{name: columns[name] for name in further}}
+    number = "rank" if is_by_mean else "no."
+    ranks = list(map(str, range(1, len(systems) + 1)))
+    columns = {label: systems, number: ranks, **{name: columns[name] for name in further}}
     for verdict in ("worse", "better") if _has_decided(comparison) else ():
         texts = [systems_text(comparison, measure, str(system), verdict) for system in systems]
         columns[f"{verdict} than"] = [
-            text.replace(",", ", ").replace("-", " to ") or NONE for text in texts
+            f"{number} {text}".replace(",", ", ").replace("-", " to ") if text else NONE
+            for text in texts
         ]
     return columns
 
@@ -426,8 +429,9 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
     for measure in comparison.measures:
         sizes = [pair.detectable for pair in undecided if pair.measure == measure]
         if known := [size for size in sizes if size is not None]:
-            shows = f"difference of about {one_digit(statistics.median(known))} usually shows"
-            yield f"Undecided on {measure}: a {shows} there" if are_several else f"A {shows}"
+            size = one_digit(statistics.median(known))
+            on_measure = f"Undecided on {measure}: a" if are_several else "A"
+            yield f"{on_measure} difference of about {size} can usually be shown"
 
 
 def _power_text(pair: Difference, margin: float) -> str:
@@ -438,7 +442,7 @@ def _power_text(pair: Difference, margin: float) -> str:
         need = f"you may need more repeats, not only more {unit}"
     repeats = "" if pair.repeat_variance is None else " and these repeats"
     return (
-        f"{number:,} {unit}{repeats} usually show a difference of about "
+        f"{number:,} {unit}{repeats} can usually show a difference of about "
         f"{one_digit(pair.detectable or 0.0)}; to show {margin:g} {need}"
     )
 

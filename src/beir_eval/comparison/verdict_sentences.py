@@ -103,7 +103,7 @@ def _queries_text(low: int | None, high: int | None, usual: float) -> str:
     A wide range is shown as what is usual, and its low end.
 
     >>> _queries_text(1234, 5678, 2345), _queries_text(1234, 6789, 2345)
-    ('roughly 1,200 to 5,700', 'roughly 2,300 (at least 1,200)')
+    ('roughly 1,200 to 5,700', 'roughly 2,300 (at best 1,200)')
     >>> _queries_text(1234, None, 2345)
     'more than 1,200'
     """
@@ -113,7 +113,7 @@ def _queries_text(low: int | None, high: int | None, usual: float) -> str:
     if high is None:
         return f"more than {low_text}"
     if high > _WIDE_RANGE * low:
-        return f"roughly {_two_digits(max(usual, low))} (at least {low_text})"
+        return f"roughly {_two_digits(max(usual, low))} (at best {low_text})"
     high_text = _two_digits(high)
     return f"roughly {low_text}" if low_text == high_text else f"roughly {low_text} to {high_text}"
 

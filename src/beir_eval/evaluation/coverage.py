@@ -75,15 +75,21 @@ def labelled_warnings(
     return _labelled(result, warnings_on(result, measures), label, dataset)
 
 
-def warn_of_content(result: EvaluationResult, label: str, dataset: str = "") -> None:
+def warn_of_content(
+    result: EvaluationResult,
+    label: str,
+    dataset: str = "",
+    measures: Sequence[str] | None = None,
+) -> None:
     """Emit a BeirEvalWarning for ids that do not match, and for each sign of a mistake.
 
     Args:
         result: the result.
         label: what it is called, such as the system.
         dataset: the name of the data set, if there are several.
+        measures: as of ``content_warnings``.
     """
-    for sentence in _labelled(result, content_warnings(result), label, dataset):
+    for sentence in _labelled(result, content_warnings(result, measures), label, dataset):
         warn_caller(sentence)
 
 

@@ -12,6 +12,7 @@ from beir_eval.comparison.headlines import common_verdict, headline_of
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import evidence_cells, pairs_table
 from beir_eval.comparison.verdict_sentences import (
+    interval_words,
     join_names,
     p_text,
     percent_text,
@@ -362,12 +363,12 @@ class StagedResult(Shown, Saved):
                 name, of_stage = "", [""] * len(of_stage)
             if not pairs:
                 rows.append((name, ", ".join(stage.inputs), *of_stage, "", "", ""))
-        sign = "≥" if len(self.differences) > len(self.measures) else ""
+        words = interval_words(self.settings, len(self.differences) // len(self.measures))
         header = (
             *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
             *([] if has_all else ["queries"]),
             *(["ms/query"] if has_seconds else []),
-            *("diff.", f"{sign}{percent_text(1 - self.settings.alpha)} interval", "verdict"),
+            *("diff.", words.heading, "verdict"),
         )
         return Table(header, rows)
 
