@@ -148,7 +148,9 @@ def test_short_rankings_reach_the_bounds_of_every_bounded_measure_or_come_close(
     low, high = measure.bounds
     if measure.name != "RBP_residual":  # there is always a residual after four documents
         assert np.nanmin(scores) == pytest.approx(low, abs=1e-12)
-    assert high * HIGHEST_OF_FOUR.get(measure.name, 1) - 1e-12 < np.nanmax(scores) < high + 1e-12
+    highest = high * HIGHEST_OF_FOUR.get(measure.name, 1)
+    unless = f"{measure.name} joins HIGHEST_OF_FOUR if four documents cannot reach {high}"
+    assert highest - 1e-12 < np.nanmax(scores) < high + 1e-12, unless
 
 
 def order_in_ties(grade):
@@ -209,8 +211,18 @@ def test_moving_a_relevant_document_above_an_unjudged_one_never_worsens_a_score(
         else:
             assert (change <= 1e-12).all(), measure
             assert (change < -1e-12).any() or measure.cutoff is None, measure
-    lower = {name for name, definition in definitions().items() if not definition.higher_is_better}
-    assert lower == {"Hole", "RBP_residual"}
+    others = {name for name, definition in definitions().items() if not definition.rates_systems}
+    assert others == {"Hole", "RBP_residual"}
+
+
+def test_an_unjudged_document_counts_as_not_relevant_for_exactly_the_measures_that_say_so():
+    matrix, rankings = matrix_of_every_ranking_of_four({"elsewhere": 1})
+    row_of = {grades: row for row, grades in enumerate(rankings)}
+    judged = [row_of[tuple(grade or 0 for grade in grades)] for grades in rankings]
+    for measure in every_measure():
+        scores = measure.scores(matrix)
+        is_same = np.array_equal(scores[judged], scores, equal_nan=True)
+        assert is_same == (measure.definition.unjudged == "not relevant"), measure
 
 
 @given(qrels_and_run())

@@ -456,7 +456,7 @@ def _measures_to_compare(
     chosen = names_among(listed, measures)
     for name in chosen:
         measure = registered(name)
-        if measure is not None and not measure.definition.higher_is_better:
+        if measure is not None and not measure.definition.rates_systems:
             msg = f"{measure} says how much is unjudged, not how good a system is; compare Judged"
             raise MeasureError(msg)
         if measure is not None and measure.definition.aggregate != "mean":
@@ -508,7 +508,7 @@ def _can_be_compared(measure: Measure | None) -> bool:
     None is a custom measure, which can be compared.
     """
     return measure is None or (
-        measure.definition.aggregate == "mean" and measure.definition.higher_is_better
+        measure.definition.aggregate == "mean" and measure.definition.rates_systems
     )
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
 _LOW_PART, _LOWER_BY = 0.75, 0.1
-#: Measures in which unjudged documents do not count as not relevant.
-_WITHOUT_UNJUDGED = ("Judged", "Hole", "bpref", "gm_bpref", "infAP", "num_nonrel_judged_ret")
 #: All documents of a system are judged, and of another system this share is not.
 _LEAST_GAP = 0.1
 #: Fewer documents, or those of fewer queries, may all be judged by chance.
@@ -230,7 +228,7 @@ def counts_unjudged(measure: str) -> bool:
     parsed = registered(measure)
     return (
         parsed is not None
-        and parsed.name not in _WITHOUT_UNJUDGED
+        and parsed.definition.unjudged == "not relevant"
         and (JUDGED_ONLY, True) not in parsed.parameters
     )
 

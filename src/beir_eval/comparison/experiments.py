@@ -250,7 +250,7 @@ def experiment_power(
     judged = as_qrels(qrels)
     chosen = parse_all(MEASURES if measures is None else measures)
     for measure in chosen:
-        if measure.definition.aggregate != "mean" or not measure.definition.higher_is_better:
+        if measure.definition.aggregate != "mean" or not measure.definition.rates_systems:
             msg = f"{measure} is not compared: it is no mean over queries, or says what is unjudged"
             raise MeasureError(msg)
     num_queries = len(judged)

@@ -139,6 +139,7 @@ def num_rel_ret(
 @measure(
     "num_nonrel_judged_ret",
     by_grade=False,
+    unjudged="left out",
     aggregate="sum",
     undefined_without_relevant=False,
     tools={"trec_eval": ("num_nonrel_judged_ret", None)},

@@ -26,6 +26,7 @@ _INFAP_EPSILON = 0.00001
     bounds=(0, 1),
     by_grade=False,
     aliases="judged_share judgement_rate",
+    unjudged="counted",
     undefined_without_relevant=False,
     tools={"ir_measures": ("Judged", "Judged@{k}")},
 )
@@ -54,6 +55,7 @@ def Judged(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     bounds=(0, 1),
     by_grade=False,
     higher_is_better=False,
+    unjudged="counted",
     aliases="holes",
     undefined_without_relevant=False,
 )
@@ -79,6 +81,7 @@ def Hole(matrix: RelevanceMatrix, *, cutoff: int | None = None) -> Floats:
     "bpref",
     bounds=(0, 1),
     aliases="binary_preference",
+    unjudged="left out",
     tools={"trec_eval": ("bpref", None), "ir_measures": ("Bpref", None)},
 )
 def bpref(
@@ -113,6 +116,7 @@ def bpref(
     "gm_bpref",
     bounds=(0.00001, 1),
     aliases="gmbpref gm-bpref",
+    unjudged="left out",
     aggregate="geometric",
     tools={"trec_eval": ("gm_bpref", None)},
 )
@@ -141,6 +145,7 @@ def gm_bpref(
     bounds=(0, 1),
     by_grade=False,
     aliases="inferred_ap inferred_average_precision",
+    unjudged="left out",
     tools={"trec_eval": ("infAP", None), "ir_measures": ("infAP", None)},
 )
 def infAP(
@@ -231,6 +236,7 @@ def RBP(
     bounds=(0, 1),
     by_grade=False,
     higher_is_better=False,
+    unjudged="counted",
     aliases="rbp_resid residual_rbp",
     always_named={"p": 0.8},
     undefined_without_relevant=False,

@@ -28,6 +28,7 @@ __all__ = ["JUDGED_ONLY", "Definition", "Measure", "definitions"]
 
 MeasureFunction: TypeAlias = Callable[..., Any]
 Aggregate: TypeAlias = Literal["mean", "sum", "geometric"]
+Unjudged: TypeAlias = Literal["not relevant", "left out", "counted"]
 #: Two numbers between which every score lies, the lower one first.
 Bounds: TypeAlias = tuple[float, float]
 
@@ -55,8 +56,10 @@ class Definition:
         aggregate: how scores are combined over queries: "mean", "sum" or "geometric".
         by_grade: whether ordering tied documents by descending grade gives the highest score. True
             for utility, which is right unless its weight ``relevant`` is below ``other``.
-        higher_is_better: whether relevant documents in place of unjudged ones never lower a score.
-            If not, a high score means that much is unjudged, and systems are not compared by it.
+        higher_is_better: whether a higher score is better: relevant documents in place of unjudged
+            ones never lower it, else never raise it.
+        unjudged: what a document without a judgement is: "not relevant", "left out" (it counts
+            neither for nor against a ranking), or "counted" (the score says how much is unjudged).
         bounds: two numbers between which the score of every query lies, whatever the qrels, the
             run, the parameters and the cutoff; rounding of floats may exceed them by less than
             1e-12. None if there are no such numbers, as for counts and sums of gains.
@@ -81,11 +84,17 @@ class Definition:
     aggregate: Aggregate = "mean"
     by_grade: bool = True
     higher_is_better: bool = True
+    unjudged: Unjudged = "not relevant"
     bounds: Bounds | None = None
     undefined_without_relevant: bool = True
     always_named: Mapping[str, Any] = field(default_factory=dict)
     number_sets: str = "cutoff"
     tools: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
+
+    @property
+    def rates_systems(self) -> bool:
+        """Whether systems are compared by it, unlike by how much of theirs is unjudged."""
+        return self.higher_is_better or self.unjudged != "counted"
 
     @property
     def documentation(self) -> str:
@@ -364,6 +373,7 @@ class _Traits(TypedDict, total=False):
     aggregate: Aggregate
     by_grade: bool
     higher_is_better: bool
+    unjudged: Unjudged
     bounds: Bounds | None
     undefined_without_relevant: bool
     always_named: Mapping[str, Any]
