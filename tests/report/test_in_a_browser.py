@@ -81,7 +81,7 @@ def cells(page, column):
 
 def counts(page):
     """Return how many queries there are, and on how many a system is better, as good and worse."""
-    sentence = r"(\d+) queries: .* is better on (\d+), as good on (\d+), worse on (\d+) than .*"
+    sentence = r"(\d+) queries: .* is better on (\d+), equal on (\d+), worse on (\d+) than .*"
     return list(map(int, re.fullmatch(sentence, page.locator("#counts").inner_text()).groups()))
 
 
@@ -583,7 +583,7 @@ def test_where_lower_is_better_the_page_counts_and_colours_a_lower_score_as_a_ga
         .inner_text()
         .startswith("seconds (lower is better), 9 queries: fast is")
     )
-    assert "fast is better on 7, as good on 0, worse on 2 than slow" in (
+    assert "fast is better on 7, equal on 0, worse on 2 than slow" in (
         page.locator("#counts").inner_text()
     )
     assert "above the line slow is better" in page.locator("#scatter-caption").inner_text()

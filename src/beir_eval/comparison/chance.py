@@ -122,7 +122,9 @@ def queries_sample_text(comparison: Compared, measure: str | None = None) -> str
         for difference in comparison.differences
         if measure in (None, difference.measure)
     }
-    total, counts = len(comparison.query_ids), set(num_queries.values())
+    counts = set(num_queries.values())
+    judged = (known.queries_judged for known in comparison.coverage)
+    total = max(len(comparison.query_ids), *judged, 0)
     if counts <= {total}:
         return f"{total:,} queries"
     if len(counts) == 1:

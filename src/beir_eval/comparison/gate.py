@@ -456,10 +456,13 @@ class _Rules(NamedTuple):
                 else:
                     outcome = "undecided"
                     counted = _counted(scores, test.num_queries)
+                    needed = math.ceil(
+                        math.log(self.settings.alpha) / math.log1p(-margin / score_range)
+                    )
                     note = (
                         f"even equal scores on {counted} rule out only losses of "
                         f"{rounded_up_text(least)} or more by this test, which allows for rare "
-                        "large ones: add queries"
+                        f"large ones; {margin:g} takes {needed:,} or more"
                     )
         fields = {
             "outcome": outcome,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from beir_eval.comparison.cautions import cautions_on, ignored_queries
 from beir_eval.comparison.chance import chance_table, likeness_notes, notes_of, sample_text
 from beir_eval.comparison.compared import lost_and_gained
-from beir_eval.comparison.coverage import warnings_of
+from beir_eval.comparison.coverage import missing_note, warnings_of
 from beir_eval.comparison.headlines import common_headlines, headlines, verdicts_of
 from beir_eval.comparison.tables import (
     EVIDENCE_COLUMNS,
@@ -345,7 +345,10 @@ def _has_decided(comparison: Compared) -> bool:
 def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[_Ranked]:
     """Yield what follows the tables, in the order in which it is read."""
     common, number = comparison.on_common_queries, len(comparison.measures)
-    complete = "Complete the runs, or compare on the {:,}: missing='skip' with on='intersection'"
+    complete = (
+        "Complete the runs, or compare on the {:,}, which may be the easier ones: missing='skip' "
+        "with on='intersection'"
+    )
     marks = "The last two columns hold all differences shown; other order may be chance"
     if number > 1:
         marks = "Behind a mean: > the numbers of the systems that it is significantly better than"
@@ -394,18 +397,23 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
     first = comparison.differences[0]
     lost, gained = lost_and_gained(comparison, first.measure, first.system, first.against)
     if lost or gained:
-        loses = f"loses most on {_query_text(lost[0], queries)}" if lost else "loses on no query"
-        gains = f"gains most on {_query_text(gained[0], queries)}" if gained else "gains on none"
+        pair = [comparison.results[name][0] for name in (first.system, first.against)]
+
+        def described(change: QueryDifference) -> str:
+            return _query_text(change, queries, missing_note(change.query_id, pair[0], pair[1]))
+
+        loses = f"loses most on {described(lost[0])}" if lost else "loses on no query"
+        gains = f"gains most on {described(gained[0])}" if gained else "gains on none"
         measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
         yield f"{first.system} {loses}, {gains}{measure}"
 
 
-def _query_text(change: QueryDifference, queries: Mapping[str, str]) -> str:
-    """Return a query with its difference, and its text where that is known."""
+def _query_text(change: QueryDifference, queries: Mapping[str, str], missing: str) -> str:
+    """Return a query with its difference, its text where that is known, and who lacks it."""
     text = " ".join(queries.get(change.query_id, "").split())
     shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
     named = f'{change.query_id} "{shown}"' if shown else change.query_id
-    return f"{named} ({change.difference:+.2f})"
+    return f"{named} ({change.difference:+.2f}{missing})"
 
 
 def _power_sentences(comparison: Compared) -> Iterator[str]:
@@ -430,8 +438,8 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         sizes = [pair.detectable for pair in undecided if pair.measure == measure]
         if known := [size for size in sizes if size is not None]:
             size = one_digit(statistics.median(known))
-            on_measure = f"Undecided on {measure}: a" if are_several else "A"
-            yield f"{on_measure} difference of about {size} can usually be shown"
+            on_measure = f"{measure}: a" if are_several else "A"
+            yield f"{on_measure} true difference below about {size} may stay undecided"
 
 
 def _power_text(pair: Difference, margin: float) -> str:

@@ -170,7 +170,8 @@ def _deep_learning_grades(
         count = int(np.count_nonzero(grades == 1))
         yield Finding.from_code(
             "deep-learning-grades",
-            f"grade 1 counts as relevant ({count:,} judgements); TREC Deep Learning counts 2 and 3",
+            f"grade 1 counts as relevant, though not for nDCG and ERR ({count:,} judgements); TREC "
+            "Deep Learning counts 2 and 3",
             count=count,
             total=len(grades),
         )

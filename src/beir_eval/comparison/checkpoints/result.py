@@ -263,7 +263,7 @@ class CheckpointCurve(Shown, Saved):
             step = outcome.unbeaten.step
             if outcome.detectable is not None and outcome.detectable > self.settings.margin:
                 size = one_digit(outcome.detectable)
-                yield f"Gains below {size} after step {step} are often missed{of_measure}."
+                yield f"Gains below {size} after step {step} can go unnoticed{of_measure}."
             else:
                 yield f"Not known to end at step {step}{of_measure}: {outcome.why_not_settled}."
         side = "high" if self.outcomes[0].higher_is_better else "low"

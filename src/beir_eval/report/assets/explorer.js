@@ -89,7 +89,7 @@ function countsOf(rows) {
   const [ours, theirs] = [state.system, state.against].map((index) => state.part.systems[index]);
   return (
     `${all}${ours} is better on ${gained}, ` +
-    `as good on ${known.length - gained - lost}, worse on ${lost} than ${theirs}`
+    `equal on ${known.length - gained - lost}, worse on ${lost} than ${theirs}`
   );
 }
 
