@@ -14,7 +14,7 @@ DAMAGED = {
     "a line with other columns": ("nonsense\n", "b.run, line 1: 1 columns"),
     "an invalid score": ("q1 Q0 a 1 high t\n", "b.run, line 1: the score 'high'"),
     "no query in common": ("z Q0 a 1 2 t\n", "b.run: the run has no query in common"),
-    "a document listed twice": ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", "choose --duplicates first"),
+    "a document listed twice": ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t\n", "set --duplicates first"),
     "an empty file": ("", "b.run: "),
 }
 

@@ -85,7 +85,7 @@ def test_systems_that_are_not_best_need_not_be_worse_than_each_that_may_be():
     ("groups", "text"),
     [
         (("middle", "high", "high"), "high1 and high2 are better than middle0"),
-        (("middle", "high", "low"), "1 of 2 is better than middle0, 1 is worse"),
+        (("middle", "high", "low"), "high1 is better than middle0, low2 is worse"),
         (
             ("middle", "high", "high", "middle", "low"),
             "2 of 4 are better than middle0, 1 is worse, 1 is undecided",
@@ -107,7 +107,7 @@ def test_equivalent_and_identical_systems_have_sentences_of_their_own():
         (
             results,
             "first",
-            "1 of 2 differs from first by less than 0.1, 1 scores the same as it on every query",
+            "near differs from first by less than 0.1, same scores the same as it on every query",
         ),
         (results, None, "all 3 differ by less than 0.1"),
         (again, None, "all 3 score the same on every query"),

@@ -196,7 +196,7 @@ class ChoiceResult(Shown, Saved):
         interval = signed_range_text(self.low or 0.0, self.high or 0.0) if known else "few differ"
         header = (f"gain over {self.against}", self.measure)
         return Table(
-            (*header, f"{100 - 100 * self.alpha:g}% interval", "one-sided p", "verdict"),
+            (*header, f"{100 - 100 * self.alpha:g}% interval", "p if equal", "verdict"),
             [
                 ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
                 (

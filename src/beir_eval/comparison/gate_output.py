@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 #: The verdict whose colour an outcome has.
 _COLOURS = {"passed": "better", "failed": "worse", "undecided": "undecided"}
-#: The heading of the p of a gate.
-_ONE_SIDED = "one-sided p"
 #: How many queries on which a system loses most are named.
 _MOST_QUERIES = 3
 
@@ -120,9 +118,9 @@ def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
     signed_texts, intervals, p_texts, outcomes = zip(*cells, strict=True)
     columns[DIFFERENCE] = signed_texts
     if first.rule == "non-inferior":  # the bound is not that of the test
-        return columns | {_ONE_SIDED: p_texts, "gate": outcomes}
+        return columns | {f"p if loss {first.limit:g}": p_texts, "gate": outcomes}
     interval = f"{percent_text(first.confidence or 0.0)} interval"
-    return columns | {interval: intervals, _ONE_SIDED: p_texts, "gate": outcomes}
+    return columns | {interval: intervals, "p if equal": p_texts, "gate": outcomes}
 
 
 def _lost_text(comparison: Compared, check: GateCheck, measure: str) -> str:

@@ -108,9 +108,10 @@ def verdicts_of(
     for verdict in sorted(counts, key=_ORDER.index):
         count = counts[verdict]
         who = f"{count} of {number}" if not parts else str(count)
-        if count == number:
-            pair = " and ".join(difference.system for difference in differences)
-            who = pair if number == _TWO else f"all {number}"
+        if number == _TWO:
+            who = " and ".join(pair.system for pair in differences if pair.verdict == verdict)
+        elif count == number:
+            who = f"all {number}"
         parts.append(f"{who} {_phrase(verdict, count, '' if parts else baseline, margin)}")
     return Sentence(", ".join(parts), common_verdict(differences))
 

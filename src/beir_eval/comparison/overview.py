@@ -40,6 +40,7 @@ from beir_eval.comparison.verdict_sentences import (
     queries_text,
     rounded_up_text,
     source_notes,
+    too_small_margin_texts,
     unit_of,
 )
 from beir_eval.display.document import Document, Sentence
@@ -428,9 +429,12 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         return
     if len(undecided) == 1:
         [pair] = undecided
-        of_measure = f"{pair.measure}: " if are_several else ""
-        if pair.detectable is not None:
-            yield f"{of_measure}{_power_text(pair, comparison.settings.margin)}"
+        of_measure, margin = f"{pair.measure}: " if are_several else "", comparison.settings.margin
+        if -margin < pair.low and pair.high < margin:
+            for text in too_small_margin_texts([pair], margin):
+                yield f"{text[0].upper()}{text[1:]}"
+        elif pair.detectable is not None:
+            yield f"{of_measure}{_power_text(pair, margin)}"
         elif pair.power_note:
             yield f"{of_measure}{pair.power_note}"
         return
@@ -438,20 +442,22 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         sizes = [pair.detectable for pair in undecided if pair.measure == measure]
         if known := [size for size in sizes if size is not None]:
             size = one_digit(statistics.median(known))
-            on_measure = f"{measure}: a" if are_several else "A"
-            yield f"{on_measure} true difference below about {size} may stay undecided"
+            which = f"Undecided on {measure}: true" if are_several else "True"
+            yield f"{which} differences below about {size} may stay so"
 
 
 def _power_text(pair: Difference, margin: float) -> str:
     """Return which difference usually shows, and what it takes to show one of the margin."""
     unit, number = unit_of(pair), pair.num_clusters or pair.num_queries
-    need = f"you need {queries_text(pair, margin)}"
+    need = f"; to show {margin:g} you need {queries_text(pair, margin)}"
     if pair.repeat_variance and pair.queries_high is None:
-        need = f"you may need more repeats, not only more {unit}"
+        need = f"; to show {margin:g} you may need more repeats, not only more {unit}"
+    elif (pair.detectable or 0.0) <= margin:
+        need = ""
     repeats = "" if pair.repeat_variance is None else " and these repeats"
     return (
         f"{number:,} {unit}{repeats} can usually show a difference of about "
-        f"{one_digit(pair.detectable or 0.0)}; to show {margin:g} {need}"
+        f"{one_digit(pair.detectable or 0.0)}{need}"
     )
 
 

@@ -9,7 +9,7 @@ from beir_eval.display.tables import NONE, UNKNOWN, score_text
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.records import ComparisonSettings, Difference
     from beir_eval.measures.scales import ScoreScale
@@ -26,8 +26,6 @@ RANKS_NOTE = "the ranks behind a mean name the systems that it is better than"
 NO_INTERVAL = "no interval: identical scores"
 #: How many names, and how many groups of systems, a sentence lists.
 MOST_NAMED = 4
-#: A range of numbers of queries that is wider than this factor has its low end only.
-_WIDE_RANGE = 5
 
 
 def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator[str]:
@@ -50,6 +48,11 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
             yield f"{about}: {pair.power_note}"
     if is_for_all:
         yield from set(reasons) - {""}
+    yield from too_small_margin_texts(differences, margin)
+
+
+def too_small_margin_texts(differences: Iterable[Difference], margin: float) -> Iterator[str]:
+    """Yield that so few queries cannot show that undecided pairs are equivalent, if they cannot."""
     smallest = (pair.smallest_margin for pair in differences if pair.verdict == "undecided")
     size = max((size for size in smallest if size is not None), default=0.0)
     if margin < size:
@@ -98,24 +101,18 @@ def queries_text(difference: Difference, margin: float) -> str:
 
 
 def _queries_text(low: int | None, high: int | None, usual: float) -> str:
-    """Return a range of numbers of queries as text, with two digits.
+    """Return how many queries usually are enough, and their range, as text with two digits.
 
-    A wide range is shown as what is usual, and its low end.
-
-    >>> _queries_text(1234, 5678, 2345), _queries_text(1234, 6789, 2345)
-    ('roughly 1,200 to 5,700', 'roughly 2,300 (at best 1,200)')
-    >>> _queries_text(1234, None, 2345)
-    'more than 1,200'
+    >>> _queries_text(1234, 6789, 2345), _queries_text(1234, None, 2345)
+    ('roughly 2,300 (1,200 to 6,800)', 'more than 1,200')
     """
     if low is None:
         return "more than 10^15"
-    low_text = _two_digits(low)
     if high is None:
-        return f"more than {low_text}"
-    if high > _WIDE_RANGE * low:
-        return f"roughly {_two_digits(max(usual, low))} (at best {low_text})"
-    high_text = _two_digits(high)
-    return f"roughly {low_text}" if low_text == high_text else f"roughly {low_text} to {high_text}"
+        return f"more than {_two_digits(low)}"
+    low_text, high_text = _two_digits(low), _two_digits(high)
+    about = f"roughly {_two_digits(min(max(usual, low), high))}"
+    return about if low_text == high_text else f"{about} ({low_text} to {high_text})"
 
 
 def _two_digits(number: float) -> str:

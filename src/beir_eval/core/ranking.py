@@ -216,9 +216,9 @@ def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
     msg = (
         f"documents are listed more than once in a ranking: query {shown(query_id)} repeats "
         f"{first_few(doc_ids)} ({num_repeated} repeated entries or more). If these are rankings of "
-        "several systems, keep the rows of one (where=); else fix the run, or choose "
-        "duplicates='first' (keep the best-ranked copy) or 'keep' (later copies take up ranks and "
-        "gain nothing)"
+        "several systems, keep the rows of one (where=); else fix the run, or set "
+        "duplicates='first' (the best-ranked copy counts) or duplicates='keep' (later copies take "
+        "up ranks and gain nothing)"
     )
     raise DuplicateDocumentError(msg)
 

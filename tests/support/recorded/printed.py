@@ -243,7 +243,7 @@ def _masked(text):
     text = text.replace(beir_eval.__version__, "VERSION")
     text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "DATE", text)
     text = re.sub(r"\d+(\.\d+)? ?(ms|s)\b", "TIME", text)
-    text = re.sub(r"(haystack bm25(?: \+ titles)? +0\.\d{4} +)[\d,.]+", r"\1TIME", text)
+    text = re.sub(r"(haystack bm25(?: \+ titles)? +0\.\d{4}) +[\d,.]+", r"\1  TIME", text)
     # The last digits of sums depend on the processor.
     return re.sub(r"\d+\.\d{10,}(e-\d+)?|\d\.\d+e-\d+", lambda m: f"{float(m[0]):.9g}", text)
 
