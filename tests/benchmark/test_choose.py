@@ -33,7 +33,7 @@ def test_the_best_is_chosen_and_its_test_chooses_again():
     gains = np.array([SCORES[name] - SCORES["base"] for name in ("c0", "c1", "c2", "base")])
     assert (choice.candidate, choice.against, choice.verdict) == ("c2", "base", "better")
     assert choice.in_sample == pytest.approx(gains[2].mean())
-    assert choice.chosen_in == {"c2": 50}
+    assert choice.chosen_in == {"c2": 500}
     assert choice.held_out == pytest.approx(choice.in_sample)
     assert choice.low > 0
     assert "99.5% interval" in str(choose(RESULTS, "base", MEASURE, alpha=0.005))
@@ -247,7 +247,14 @@ def test_a_choice_is_saved_and_loaded(tmp_path):
             "base",
             {},
             QueryMismatchError,
-            "Beyond the 50",
+            r"Beyond the 50 .*, those of the same qrels$",
+        ),
+        (
+            several()[0] | {"c0": {"one": several()[0]["c0"]["one"]}},
+            "base",
+            {},
+            ResultError,
+            "Evaluate them$",
         ),
     ],
 )

@@ -44,7 +44,7 @@ from beir_eval.errors import InputError, ResultError, SettingError, first_few, n
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.measures.names import name_among
-from beir_eval.significance.chosen_again import PARTITIONS, PARTS, chosen_again
+from beir_eval.significance.chosen_again import chosen_again
 from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import check_seed, row_means
@@ -79,14 +79,11 @@ class ChoiceResult(Shown, Saved):
         against: the one of them with the highest p, which the numbers below are about.
         in_sample: the gain of the candidate over it on the queries that chose.
         held_out: the gain on queries that did not choose; with ``dev``, on the others.
-        held_out_error: how much it depends on the random parts of the queries, as its standard
-            error over ten partitions; 0 with ``dev``. p is valid for any partitions, but not the
-            same.
         low, high: the interval of that gain; None if fewer than ten queries differ.
         p: its p; without ``dev`` one-sided, and half of alpha decides.
         alpha: the level.
         verdict: "better" or "undecided"; with ``dev`` that of the comparison.
-        chosen_in: {candidate: how many of 50 parts chose it}; empty with ``dev``.
+        chosen_in: {candidate: how many parts of the queries chose it}; empty with ``dev``.
         num_queries: the number of queries of that gain.
         num_clusters: the number of their clusters; None if queries are not related.
         num_chose: the number of queries that chose.
@@ -113,7 +110,6 @@ class ChoiceResult(Shown, Saved):
     against: str
     in_sample: float
     held_out: float
-    held_out_error: float
     low: float | None
     high: float | None
     p: float
@@ -211,16 +207,13 @@ class ChoiceResult(Shown, Saved):
 
     def _sentences(self) -> Iterable[str]:
         """Yield how often it was chosen, what decides, and where it loses."""
-        parts = PARTS * PARTITIONS
         often = sorted(self.chosen_in.items(), key=lambda entry: -entry[1])
         if len(often) == 1:
             yield "The same was chosen in every part, so both gains are the same."
         else:
             (first, most), (second, fewer), *_ = often
-            error = self.held_out_error
-            moved = f"; other parts would move the gain on others by about {error:.4f}"
-            often_text = f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}"
-            yield f"{often_text}{moved if round(error, 4) else ''}."
+            parts = sum(self.chosen_in.values())
+            yield f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}."
         yield f"p up to {self.alpha / 2:g} decides; every draw of the test chooses again."
         if self.by_dataset:
             gains = ", ".join(f"{name} {signed_text(x)}" for name, x in self.by_dataset.items())
@@ -323,7 +316,6 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         excluded=tuple(_exclusions(choosing, dict.fromkeys((chosen, against)))),
         in_sample=test.in_sample,
         held_out=test.held_out,
-        held_out_error=test.held_out_error,
         low=None if np.isnan(test.low) else test.low,
         high=None if np.isnan(test.high) else test.high,
         p=test.p,
@@ -415,7 +407,6 @@ def _chosen_on_dev(
         **fields | {"num_chose": dev.num_queries, "left_out": dev.left_out},
         in_sample=float(dev.gains([chosen], against).mean()),
         held_out=table.sign * outcome.difference,
-        held_out_error=0.0,
         low=low,
         high=high,
         p=outcome.p,
@@ -500,7 +491,7 @@ class _Table(NamedTuple):
                 raise SettingError("clusters are for one data set")
             return cls._from_datasets(dict(systems), measure)
         alone = {name: by_dataset[""] for name, by_dataset in systems.items()}
-        aligned = align_scores(alone, measure, "error", checked_clusters(clusters))
+        aligned = align_scores(alone, measure, None, checked_clusters(clusters))
         whole = aligned.by_measure[0]
         scores = whole.where_defined()
         if too_few := too_few_clusters(scores):
@@ -529,10 +520,10 @@ class _Table(NamedTuple):
 
     @classmethod
     def _from_datasets(cls, systems: dict[str, Mapping[str, Any]], measure: MeasureLike) -> _Table:
-        names, _ = shared_datasets(systems, "error")
+        names, _ = shared_datasets(systems, None)
         first = next(iter(systems.values()))[names[0]]
         measure_name = name_among(first.custom_measures, measure)
-        strata = [stratum_of(name, systems, measure_name, "error") for name in names]
+        strata = [stratum_of(name, systems, measure_name, None) for name in names]
         scores = [stratum.scores for stratum in strata]
         return cls(
             measure=measure_name,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
-from beir_eval.comparison.alignment import align_scores, list_repeats
+from beir_eval.comparison.alignment import align_scores, list_repeats, or_compare
 from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
 from beir_eval.comparison.differences import direction_of, sign_vectors_for
 from beir_eval.core.ids import hash_ids
@@ -140,23 +140,23 @@ def gaps_of(
 
 
 def shared_datasets(
-    systems: Mapping[str, Mapping[str, SystemResults]], on: str
+    systems: Mapping[str, Mapping[str, SystemResults]], on: str | None
 ) -> tuple[list[str], dict[str, tuple[str, ...]]]:
     """Return the data sets that all systems have, and {data set: systems that lack it}.
 
     Args:
         systems: {system: {data set: result}}.
-        on: "error" or "intersection", as in ``compare_benchmark``.
+        on: as in ``align_scores``.
 
     Raises:
         ResultError: a system lacks a data set, with on="error"; or no data set is common to all.
     """
     lacking = lacking_datasets(systems)
-    if lacking and on == "error":
+    if lacking and on in {None, "error"}:
         gaps = "; ".join(f"{system}: {first_few(missing)}" for system, missing in lacking.items())
         msg = (
-            f"not every system has every data set. Without a result are {gaps}. Evaluate them, or "
-            "compare with on='intersection'"
+            f"not every system has every data set. Without a result are {gaps}. Evaluate them"
+            f"{or_compare(on, 'intersection')}"
         )
         raise ResultError(msg)
     names = dict.fromkeys(name for by_dataset in systems.values() for name in by_dataset)
@@ -217,7 +217,7 @@ def about(name: str) -> Iterator[None]:
 
 
 def stratum_of(
-    name: str, systems: Mapping[str, Mapping[str, SystemResults]], measure: str, on: str
+    name: str, systems: Mapping[str, Mapping[str, SystemResults]], measure: str, on: str | None
 ) -> Stratum:
     """Return the scores of all systems on one data set.
 
@@ -225,7 +225,7 @@ def stratum_of(
         name: the data set.
         systems: {system: {data set: result}}.
         measure: the canonical name of the measure, or the name of a custom one.
-        on: "error" or "intersection", as in ``compare_benchmark``.
+        on: as in ``align_scores``.
 
     Raises:
         ResultError: the results were evaluated differently. This and all following messages begin

@@ -206,7 +206,7 @@ def _merge_equal_scores(scores: Floats) -> Floats:
 def align_scores(
     results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
     measures: Iterable[MeasureLike] | MeasureLike | None,
-    on: str,
+    on: str | None,
     clusters: Mapping[str, str] | None = None,
     *,
     rel: float | None = None,
@@ -217,7 +217,8 @@ def align_scores(
         results: {system: a result or a list of repeats}, or results with different names.
         measures: the measures to compare; None takes all that every result holds and that can be
             compared.
-        on: one of ``ON_CHOICES``, for systems with different queries or judgements.
+        on: one of ``ON_CHOICES``, for systems with different queries or judgements; None is
+            "error" for a caller without this argument, which messages do not name then.
         clusters: {query_id: label} of the clusters of related queries.
         rel: the lowest relevant grade of the measures that take one and state none.
 
@@ -244,7 +245,7 @@ def align_scores(
 def align_checked(
     systems: Mapping[str, Sequence[EvaluationResult]],
     measure_names: Sequence[str],
-    on: str,
+    on: str | None,
     clusters: Mapping[str, str] | None = None,
 ) -> AlignedScores:
     """Return what ``align_scores`` does, of one system or more that can be compared.
@@ -408,7 +409,7 @@ def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
 
 
 def _check_judgements(
-    results: Sequence[tuple[str, EvaluationResult]], measures: Sequence[str], on: str
+    results: Sequence[tuple[str, EvaluationResult]], measures: Sequence[str], on: str | None
 ) -> None:
     """Raise ResultError if results, (system, result) each, are of different judgements.
 
@@ -427,10 +428,15 @@ def _check_judgements(
             what = "on different qrels" + " or excluded documents" * (len(excluded) > 1)
             msg = (
                 f"{first_name!r} and {name!r} were evaluated {what}; evaluate both on the same "
-                "judgements, or compare them all the same with on='any-judgements'"
+                f"judgements{or_compare(on, 'any-judgements')}"
             )
             raise ResultError(msg)
         check_highest_grade(first, result, measures)
+
+
+def or_compare(on: str | None, allowing: str) -> str:
+    """Return the end of a remedy: another value of ``on``, if the caller has this argument."""
+    return "" if on is None else f", or compare with on={allowing!r}"
 
 
 def _measures_to_compare(
@@ -564,14 +570,16 @@ def _sort_queries(results: Sequence[EvaluationResult]) -> list[_SortedQueries]:
 
 
 def _shared_queries(
-    results: Sequence[tuple[str, EvaluationResult]], in_order: Sequence[_SortedQueries], on: str
+    results: Sequence[tuple[str, EvaluationResult]],
+    in_order: Sequence[_SortedQueries],
+    on: str | None,
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the sorted ids of the queries in all results, and {system: number of its others}.
 
     Args:
         results: (system, result) of each result.
         in_order: the sorted queries of each result.
-        on: one of ``ON_CHOICES``.
+        on: as for ``align_scores``.
 
     Raises:
         QueryMismatchError: there is no shared query, or with on="error" a query is not shared.
@@ -589,7 +597,7 @@ def _shared_queries(
         if extra_ids := system_ids - shared_ids:
             extra_ids_by_system.setdefault(name, set()).update(extra_ids)
     left_out = {name: len(extra_ids) for name, extra_ids in extra_ids_by_system.items()}
-    if left_out and on == "error":
+    if left_out and on in {None, "error"}:
         examples = "; ".join(
             f"{name}: {first_few(sorted(extra_ids))}"
             for name, extra_ids in list(extra_ids_by_system.items())[:3]
@@ -600,7 +608,7 @@ def _shared_queries(
             remedy = "Evaluate with missing='zero'"
         msg = (
             f"the systems were evaluated on different queries. Beyond the {len(shared_ids)} that "
-            f"all have, {examples}. {remedy}, or compare with on='intersection'"
+            f"all have, {examples}. {remedy}{or_compare(on, 'intersection')}"
         )
         raise QueryMismatchError(msg)
     return tuple(sorted(shared_ids)), left_out

@@ -13,23 +13,21 @@ from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.sign_vectors import SignVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from beir_eval.core.arrays import Floats, Ints, Mask
+    from beir_eval.core.arrays import Floats, Ints
     from beir_eval.significance.sign_vectors import Keys
 
-#: Queries are cut into so many parts, so many times.
-PARTS, PARTITIONS = 5, 10
+#: Queries are cut into so many parts.
+PARTS = 5
+#: So many times; of more than 300 queries less often, so that the test takes no longer.
+_FEWEST_CUTS, _MOST_CUTS, _CUT_QUERIES = 10, 100, 30_000
 #: Of fewer differing units the interval is not shown: it is too short there.
 FEWEST_DIFFERING = 10
 #: Sums that differ by this share of the largest number, for each of them, are equal but for
 #: rounding.
 _ROUNDING = 1e-12
-#: Numbers of the sums of all candidates, parts and draws that are in memory at a time: 64 MiB.
-_NUMBERS = 2**23
-#: Odd factors of a hash (splitmix64), and the step between partitions.
-_FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_STEP = 0x9E3779B97F4A7C15
+#: Numbers of the sums of all candidates and draws that are in memory at a time: 2 MiB, which the
+#: cache of a processor holds.
+_NUMBERS = 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +38,10 @@ class ChosenAgain:
         best: the row with the highest mean.
         in_sample: its mean.
         held_out: the mean of ``differences``.
-        held_out_error: its standard error over the partitions, for these units.
-        low, high: the interval of ``held_out``; NaN if fewer than ten units differ.
+        low, high: the interval of ``held_out``; NaN if the row that is chosen most often is not 0
+            on fewer than ten units.
         p: the one-sided p.
-        chosen: how many of the 50 parts chose each row, i8[C].
+        chosen: how many of the parts of all partitions chose each row, i8[C].
         differences: of each unit the number of the row that the other parts chose, the mean over
             the partitions, f8[N].
         draws: the number of random sign vectors.
@@ -52,7 +50,6 @@ class ChosenAgain:
     best: int
     in_sample: float
     held_out: float
-    held_out_error: float
     low: float
     high: float
     p: float
@@ -77,10 +74,10 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     """Test whether the best of several rows has a mean above 0, choosing it again in every draw.
 
     The mean of the row that is best on some queries is too high on these. So each query is measured
-    with the row that is best on the others: queries are cut into five parts by a hash of their
-    keys, ten times, and each part takes the row with the highest sum outside it. A paired test of
-    these numbers is not valid, since their parts share queries. Here every draw flips the signs of
-    all rows of a query at once, and chooses again.
+    with the row that is best on the others: queries are cut into five parts at random, a hundred
+    times (above 300 queries 30,000 / N times, at least ten), and each part takes the row with the
+    highest sum outside it. A paired test of these numbers is not valid, since their parts share
+    queries. Here every draw flips the signs of all rows of a query at once, and chooses again.
 
     Formula: D = the chosen numbers, averaged over the partitions; U = ``Σ D / √(Σ D²)``, 0 if all D
     are 0; p = ``(1 + #{U* ≥ U}) / (draws + 1)`` over random signs. With t(u) =
@@ -114,30 +111,29 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
             f"{alpha / 2:g} decides; use draws={math.ceil(2 / alpha)} or more"
         )
         raise SettingError(msg)
-    tolerance = _ROUNDING * num_units * float(np.abs(rows).max(initial=0.0))
-    partitions = [_parts_of(keys, strata, partition) for partition in range(PARTITIONS)]
-    chosen = np.zeros(len(rows), dtype=np.int64)
-    unflipped = np.ones((num_units, 1))
-    by_partition = np.hstack(
-        [_chosen_numbers(rows, unflipped, [parts], tolerance, chosen) for parts in partitions]
-    )
-    own = np.add.reduce(by_partition, axis=1, keepdims=True) / PARTITIONS
-    differences = own[:, 0]
-    statistic = float(_statistics(own)[0])
+    # Of sums that are equal but for rounding, the first row's is the largest.
+    handicaps = _ROUNDING * num_units * np.abs(rows).max(initial=0.0) * np.arange(len(rows))
+    parts = _parts_of(keys, np.zeros(num_units) if strata is None else strata)
+    columns, chosen = np.ascontiguousarray(rows.T), np.zeros(len(rows), dtype=np.int64)
+    own = _chosen_numbers(columns, np.ones((num_units, 1)), parts, handicaps, chosen)
+    differences, statistic = own[:, 0], float(_statistics(own)[0])
+    step = max(1, _NUMBERS // max(rows.shape))
     flipped = np.sort(
         np.concatenate(
             [
-                _statistics(_chosen_numbers(rows, part, partitions, tolerance))
+                _statistics(
+                    _chosen_numbers(columns, 2 * block[:, at : at + step] - 1, parts, handicaps)
+                )
                 for block in signs.blocks(keys)
-                for part in _in_parts(2 * block - 1, len(rows))
+                for at in range(0, block.shape[1], step)
             ]
         )
     )
     p = (1 + int(np.count_nonzero(flipped >= statistic - 1e-9))) / (len(flipped) + 1)
     means = rows.mean(axis=1)
-    best = int(np.flatnonzero(means >= means.max() - tolerance / num_units)[0])
+    best = int(np.argmax(means - handicaps / num_units))
     low = high = math.nan
-    if np.count_nonzero(differences) >= FEWEST_DIFFERING:
+    if np.count_nonzero(rows[chosen.argmax()]) >= FEWEST_DIFFERING:
         error = float(differences.std(ddof=1)) / math.sqrt(num_units)
         low, high = (
             float(differences.mean()) - error * _as_t(float(flipped[at]), num_units)
@@ -147,7 +143,6 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
         best,
         float(means[best]),
         float(differences.mean()),
-        float(by_partition.mean(axis=0).std(ddof=1)) / math.sqrt(PARTITIONS),
         low,
         high,
         p,
@@ -157,59 +152,45 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     )
 
 
-def _parts_of(keys: Keys, strata: Ints | None, partition: int) -> list[Mask]:
-    """Return the units of each of the five parts, bool[N] each.
+def _parts_of(keys: Keys, strata: Floats | Ints) -> list[Ints]:
+    """Return the indices of the units of each part, five for each partition.
 
-    Units are dealt out in the order of a hash of their keys, in each stratum.
+    Units are dealt out at random, those of each stratum one after the other. What is drawn belongs
+    to the units in the order of their keys.
     """
-    hashes = keys + np.uint64((partition + 1) * _STEP % 2**64)
-    for shift, factor in zip((30, 27), _FACTORS, strict=True):
-        hashes = (hashes ^ (hashes >> np.uint64(shift))) * factor
-    hashes ^= hashes >> np.uint64(31)
-    numbers = np.zeros(len(keys), dtype=np.int64) if strata is None else strata
-    part = np.empty(len(keys), dtype=np.int64)
-    for stratum in np.unique(numbers):
-        members = np.flatnonzero(numbers == stratum)
-        order = members[np.argsort(hashes[members], kind="stable")]
-        part[order] = np.arange(len(order)) % PARTS
-    return [part == number for number in range(PARTS)]
-
-
-def _in_parts(signs: Floats, num_rows: int) -> Iterator[Floats]:
-    """Yield the signs of as many draws as fit into memory with all sums, f8[N, b]."""
-    step = max(1, _NUMBERS // (num_rows * (PARTS + 3)))
-    for begin in range(0, signs.shape[1], step):
-        yield signs[:, begin : begin + step]
+    by_key = np.argsort(keys)
+    parts = []
+    for partition in range(min(_MOST_CUTS, max(_FEWEST_CUTS, _CUT_QUERIES // len(keys)))):
+        drawn = np.random.Philox(key=partition).random_raw(len(keys))
+        order = by_key[np.lexsort((drawn, strata[by_key]))]
+        parts += [order[number::PARTS] for number in range(PARTS)]
+    return parts
 
 
 def _chosen_numbers(
-    rows: Floats,
+    columns: Floats,
     signs: Floats,
-    partitions: list[list[Mask]],
-    tolerance: float,
+    parts: list[Ints],
+    handicaps: Floats,
     chosen: Ints | None = None,
 ) -> Floats:
     """Return the numbers D of each draw, f8[N, b].
 
     Args:
-        rows: as of ``chosen_again``, f8[C, N].
+        columns: the rows of ``chosen_again``, f8[N, C].
         signs: the signs of the units in each draw, f8[N, b].
-        partitions: the parts of each partition.
-        tolerance: by how much equal sums may differ.
+        parts: the units of each part of all partitions.
+        handicaps: what is subtracted from the sum of each row, f8[C].
         chosen: counts how often the first draw chooses each row, i8[C].
     """
     numbers = np.zeros(signs.shape)
-    for parts in partitions:
-        sums = [rows[:, part] @ signs[part] for part in parts]
-        total = np.add.reduce(sums)
-        for part, of_part in zip(parts, sums, strict=True):
-            outside = np.subtract(total, of_part, out=of_part)
-            # The first of equal rows: a boolean array has its maximum there.
-            row = np.argmax(outside >= outside.max(axis=0) - tolerance, axis=0)
-            numbers[part] += rows[:, part].T[:, row]
-            if chosen is not None:
-                chosen[row[0]] += 1
-    return numbers * signs / len(partitions)
+    total = signs.T @ columns - handicaps
+    for part in parts:
+        row = np.argmax(total - signs[part].T @ columns[part], axis=1)
+        numbers[part] += columns[part][:, row]
+        if chosen is not None:
+            chosen[row[0]] += 1
+    return numbers * signs * PARTS / len(parts)
 
 
 def _statistics(numbers: Floats) -> Floats:
