@@ -474,7 +474,6 @@ def test_repeats_are_one_row_with_their_spread_and_p_is_that_of_python(benchmark
         (["--repeats", "a=llm-*", "--repeats", "b=*-seed*"], "or one of its"),
         (["--repeats", "llm=x*"], "--repeats llm=x*: NAME=PATTERN was expected"),
         (["--repeats", "llm=llm-*", "-o", tmp_path / "r.html"], "leave out -o FILE.html"),
-        (["--bm25"], "--bm25 is for tables without comparison"),
     ]
     for options, words in refused:
         assert words in refusal(run(*line, *options))

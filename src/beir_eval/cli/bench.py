@@ -66,22 +66,6 @@ OUTPUTS = OutputFormats(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _TableOptions:
-    SECTION: ClassVar[str] = COMMON
-
-    bm25: bool = option(
-        "Show a column with Anserini's BM25, for nDCG@10; not with --by-system.",
-        "--bm25",
-        default=False,
-    )
-    by_system: bool = option(
-        "Systems as rows, sorted by their average, which is the last column.",
-        "--by-system",
-        default=False,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class AcrossOptions:
     """The comparison over data sets: keywords of ``compare_benchmark``."""
 
@@ -143,7 +127,13 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = Path("benchmark"),
     *,
-    tables: _TableOptions,
+    by_system: Annotated[
+        bool,
+        typer.Option(
+            "--by-system",
+            help="Systems as rows, sorted by their average, which is the last column.",
+        ),
+    ] = False,
     across: AcrossOptions,
     latex: LatexOptions,
 ) -> None:
@@ -177,11 +167,10 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         comparing["repeats"] = _named_patterns("repeats", across.repeats or [], systems)
         comparing |= _chosen_rows(across, systems, keep / "dev", table_measures[:1])
         averages = _compare(result, measure=table_measures[0], **comparing) if is_compared else None
-        shown = {"baseline": tables.bm25, "by_system": tables.by_system}
-        means = result.document(table_measures, **shown)
+        means = result.document(table_measures, baseline=False, by_system=by_system)
         documents = printed = [means]
         if averages is not None:
-            compared_means = averages.document(by_system=tables.by_system)
+            compared_means = averages.document(by_system=by_system)
             warnings = list(dict.fromkeys([*means.warnings, *compared_means.warnings]))
             failures = list(map(Sentence, result.failure_sentences()))
             documents = joined([replace(means, sentences=failures), compared_means])
@@ -192,8 +181,10 @@ def bench(  # noqa: PLR0913, PLR0917 - one parameter per option
         outputs.write(
             {
                 "md": lambda: markdown_of(documents),
-                "tex": lambda: _latex(result, averages, table_measures, **shown, **asdict(latex)),
-                "csv": lambda: _csv(result, table_measures, **shown),
+                "tex": lambda: _latex(
+                    result, averages, table_measures, by_system=by_system, **asdict(latex)
+                ),
+                "csv": lambda: _csv(result, table_measures, by_system=by_system),
                 "json": result.to_json,
             }
         )
@@ -230,8 +221,6 @@ def _check_options(outputs: Outputs, stated: set[str], *, is_compared: bool) -> 
         raise InputError(
             "--on, --choose, --dev and --repeats are for the comparison; add --compare"
         )
-    if "bm25" in stated and is_compared:
-        raise InputError("--bm25 is for tables without comparison: leave it out, or give its runs")
     if outputs["pdf"] and not is_compared:
         raise InputError("-o FILE.pdf is the figure of a comparison; add --compare")
     if outputs["html"] and stated & {"choose", "repeats"}:
@@ -243,15 +232,14 @@ def _latex(
     averages: AcrossDatasets | None,
     measures: Sequence[Measure],
     *,
-    digits: int | None = None,
-    percent: bool = False,
-    **shown: bool,
+    by_system: bool,
+    **scores: Any,
 ) -> str:
     """Return a table for each measure, the first one with the comparison if there is one."""
-    scores: dict[str, Any] = {"digits": digits, "percent": percent}
+    shown = {"baseline": False, "by_system": by_system, **scores}
     if averages is None:
-        return result.to_latex(measures, **shown, **scores)
-    further = [result.to_latex(measure, **shown, **scores) for measure in measures[1:]]
+        return result.to_latex(measures, **shown)
+    further = [result.to_latex(measure, **shown) for measure in measures[1:]]
     return "\n".join([averages.to_latex(**scores), *further])
 
 
@@ -415,12 +403,10 @@ def _check_layout(datasets: Mapping[str, Path], systems: Mapping[str, Path]) -> 
         raise InputError(msg)
 
 
-def _csv(
-    result: BenchmarkResult, measures: Sequence[Measure], *, baseline: bool, by_system: bool
-) -> str:
+def _csv(result: BenchmarkResult, measures: Sequence[Measure], *, by_system: bool) -> str:
     """Return the tables of measures as CSV, below each other, each row with its warnings."""
     tables = [
-        result.systems_table(measure) if by_system else result.to_table(measure, baseline=baseline)
+        result.systems_table(measure) if by_system else result.to_table(measure, baseline=False)
         for measure in measures
     ]
     widest = max(tables, key=lambda table: len(table.header))

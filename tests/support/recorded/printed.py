@@ -54,7 +54,7 @@ compare qrels.tsv bm25.trec plain.trec half.trec -m nDCG@10 -m MRR --baseline pl
 power qrels.tsv -m nDCG@10
 validate qrels.tsv bm25.trec half.trec twice.trec other.trec
 convert bm25.trec bm25.json
-bench sets runs --bm25 -o b.md -o b.tex -o b.csv
+bench sets runs -o b.md -o b.tex -o b.csv
 haystack bm25.yaml dataset --index -m nDCG@10 --save-run pipeline.trec
 """.strip().splitlines()
 
