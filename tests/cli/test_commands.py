@@ -188,9 +188,15 @@ def test_bad_input_is_one_clear_line_and_exit_code_2(files, monkeypatch, argumen
 
 def test_a_file_that_a_command_names_twice_is_not_overwritten(files):
     before = (files / "good.trec").read_text()
-    command = ["evaluate", files / "qrels.trec", files / "good.trec", "-m", "RR"]
-    for options in (["-o", f"json={files / 'good.trec'}"], ["-o", "json=x", "-o", "csv=x"]):
-        assert "is named twice on this command" in refusal(run(*command, *options))
+    listed = ["--exclude", files / "list.csv", "-o", files / "list.csv"]
+    for name in ("evaluate", "compare"):
+        command = [name, files / "qrels.trec", files / "good.trec", "-m", "RR"]
+        for options in (
+            ["-o", f"json={files / 'good.trec'}"],
+            ["-o", "json=x", "-o", "csv=x"],
+            listed,
+        ):
+            assert "is named twice on this command" in refusal(run(*command, *options))
     assert (files / "good.trec").read_text() == before
 
 

@@ -216,7 +216,7 @@ def test_a_wrong_file_is_named_with_its_line(tmp_path, content, message):
         ({"q1": "near"}, "must be a list of ids"),
         ({"q1": ["near", ""]}, "must be a list of ids"),
         ({"q1": b"near"}, "must be a list of ids"),
-        ({"Q1": ["near"]}, "no judged query: it lists 'Q1', and the qrels judge 'q1'"),
+        ({"Q1": ["near"]}, "no judged query: it lists 'Q1', and the qrels judge 'q1', 'q2'; name"),
     ],
 )
 def test_a_list_that_excludes_nothing_meant_is_refused(exclude, message):

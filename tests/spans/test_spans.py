@@ -2,10 +2,11 @@
 
 import json
 import re
+import warnings
 
 import pytest
 
-from beir_eval import evaluate
+from beir_eval import evaluate, load_dataset
 from beir_eval.errors import FileFormatError, QrelsError, RunError, SettingError
 from beir_eval.spans import Chunk, Chunks, Span, Spans, span_drift
 
@@ -191,3 +192,18 @@ def test_spans_without_a_text_are_not_checked_and_beyond_the_end_lost(tmp_path):
     rows = [{"query_id": "q", "doc_id": "d", "start": at, "end": at + 5} for at in (0, 200)]
     drift = span_drift(write(tmp_path / "s.jsonl", rows), {"d": OLD})
     assert drift.counts == {"lost": 1, "not checked": 1}
+
+
+def test_documents_that_a_data_set_excludes_are_said_to_stay(tmp_path):
+    query, document = {"_id": "q", "text": "x"}, {"_id": "d", "text": "The quick fox"}
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("q\td\t1\n")
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(document))
+    for excluded in ({}, {"excluded_ids": ["d"]}):
+        (tmp_path / "queries.jsonl").write_text(json.dumps(query | excluded))
+        for corpus in (tmp_path, load_dataset(tmp_path)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                Spans({"q": [Span("d", 4, 9)]}, corpus)
+            said = ["stay in the rankings" in str(warning.message) for warning in caught]
+            assert said == [True] * bool(excluded)

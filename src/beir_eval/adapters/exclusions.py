@@ -67,9 +67,13 @@ def with_listed_exclusions(qrels: Qrels, folder: Path) -> Qrels:
         OSError: the file cannot be read.
     """
     for file in table_files(folder, "queries"):
-        records = _rows_of_parquet(file) if file.suffix == ".parquet" else _lines_with_field(file)
-        qrels = excluding_listed(qrels, file, records)
+        qrels = excluding_listed(qrels, file, _records(file))
     return qrels
+
+
+def lists_exclusions(folder: Path) -> bool:
+    """Return whether the queries of a folder have the field ``excluded_ids``; raise as above."""
+    return any(True for file in table_files(folder, "queries") for _ in _records(file))
 
 
 def excluding_listed(
@@ -102,6 +106,11 @@ def excluding_listed(
         if query_id in judged:
             excluded[query_id] = excluded.get(query_id, frozenset()) | doc_ids
     return qrels.excluding(excluded) if excluded else qrels
+
+
+def _records(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number and the content of each query, if the file has the field."""
+    return _rows_of_parquet(file) if file.suffix == ".parquet" else _lines_with_field(file)
 
 
 def _lines_with_field(file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -185,7 +185,8 @@ def compare(  # noqa: PLR0913 - one parameter per set of options
         inputs_or_folders = with_result_files(stated_inputs)
         groups = repeat_groups(sampling.repeats or [])
         input_files = all_files(inputs_or_folders, groups)
-        check_outputs(input_files, outputs, [*parts.files(outputs), judging.to_judge])
+        written = [*parts.files(outputs), judging.to_judge]
+        check_outputs([*input_files, *reading.files], outputs, written)
         named = [*(measure or ()), *gate.measures, *gate.floors]
         requested = gate.with_rel(rel)
         requested.check_outputs(outputs)

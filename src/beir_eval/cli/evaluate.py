@@ -122,7 +122,7 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
     """Evaluate RUNS on QRELS and print the means, one system a row."""
     with print_errors(), opened_inputs([qrels, *runs]) as [qrels_file, *run_inputs]:
         files, outputs = run_files(run_inputs), OUTPUTS.files(output, latex)
-        check_outputs([qrels_file, *files], outputs)
+        check_outputs([qrels_file, *files, *reading.files], outputs)
         view = view_of_spans(qrels_file, reading)
         default = DEFAULT_MEASURES if view is None else default_measures(view.qrels)
         measures = with_rel(parse_all(measure) if measure else default, rel)

@@ -227,3 +227,8 @@ class InputOptions(FileOptions):
         "one; a span then counts once 75% of it is read.  [default: characters]",
         choices=EvaluationSettings.CHOICES["ranks"][1:],
     )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that the options name, which no output may replace."""
+        return [path for path in (self.exclude, self.corpus) if path is not None]

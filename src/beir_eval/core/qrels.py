@@ -608,7 +608,7 @@ class Qrels:
         if any(listed.values()) and not result.excluded:
             msg = (
                 f"exclude has no judged query: it lists {first_few(listed)}, and the qrels judge "
-                f"{first_few(self.query_ids)}"
+                f"{first_few(self.query_ids)}; name queries first, with the ids of the qrels"
             )
             raise QrelsError(msg)
         return result

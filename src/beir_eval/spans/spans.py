@@ -11,7 +11,7 @@ from beir_eval.errors import QrelsError, check_choice, number_of, shown
 from beir_eval.spans.gold import GoldSpan
 from beir_eval.spans.locating import Part, locate_all
 from beir_eval.spans.records import read_parts
-from beir_eval.spans.texts import as_texts
+from beir_eval.spans.texts import as_texts, warn_of_exclusions
 from beir_eval.spans.views import SpanView
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ class Spans:
             is not at its offsets, or nowhere in its document; or the corpus lacks a document.
         SettingError: ``field`` has another value.
         InputError: the corpus is of another kind.
+
+    Warns:
+        BeirEvalWarning: the corpus is a data set that excludes documents for queries.
 
     >>> spans = Spans({"q": [Span("d", 4, 9)]}, corpus={"d": "The quick brown fox"})
     >>> spans
@@ -144,6 +147,7 @@ class Spans:
         if not listed:
             raise QrelsError("there is no span, so nothing can be evaluated")
         self._texts: DocumentTexts | None = None if corpus is None else as_texts(corpus)
+        warn_of_exclusions(corpus)
         for _, span, label in listed:
             _check_span(span, label)
         parts = [Part(*span[:4]) for _, span, _ in listed]

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from beir_eval.adapters.dataset_folder import table_files
+from beir_eval.adapters.exclusions import lists_exclusions
 from beir_eval.core.files import as_path
 from beir_eval.datasets.corpus import Corpus, Document, JsonlCorpus
 from beir_eval.datasets.dataset import Dataset, corpus_from_files
-from beir_eval.errors import FileFormatError, InputError, shown
+from beir_eval.errors import FileFormatError, InputError, shown, warn_caller
 from beir_eval.spans.alignment import Aligner, occurrences
 
 if TYPE_CHECKING:
@@ -106,6 +107,20 @@ class DocumentTexts:
 def as_texts(corpus: CorpusLike) -> DocumentTexts:
     """Return a corpus as ``DocumentTexts``; spans and chunks may share one."""
     return corpus if isinstance(corpus, DocumentTexts) else DocumentTexts(corpus)
+
+
+def warn_of_exclusions(corpus: object) -> None:
+    """Warn if a corpus is a data set that excludes documents for queries: spans do not."""
+    if isinstance(corpus, Dataset):
+        is_listed = bool(corpus.qrels.excluded)
+    else:
+        path = as_path(corpus) if isinstance(corpus, (str, Path)) else None
+        is_listed = path is not None and path.is_dir() and lists_exclusions(path)
+    if is_listed:
+        warn_caller(
+            "the documents that this data set excludes for its queries stay in the rankings: they "
+            "are left out where documents are judged, not spans"
+        )
 
 
 def _read_corpus(path: Path) -> Corpus:
