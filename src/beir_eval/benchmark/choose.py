@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from beir_eval.benchmark.compare_benchmark import compare_benchmark
+from beir_eval.benchmark.compare_benchmark import compare_benchmark, measure_name
 from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.dataset_scores import (
     about,
     check_other_queries,
+    results_by_system,
     shared_datasets,
     shared_scale,
     stratum_of,
 )
-from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
+from beir_eval.comparison.alignment import check_baseline, repeats_by_system
 from beir_eval.comparison.compare import compare
 from beir_eval.comparison.coverage import (
     SystemCoverage,
-    coverage_of,
     warn_of_content,
     warnings_of,
 )
-from beir_eval.comparison.differences import too_few_clusters
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.sampling import checked_clusters
@@ -43,7 +42,6 @@ from beir_eval.display.tables import Cell, Table
 from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures.names import name_among
 from beir_eval.significance.chosen_again import chosen_again
 from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.stratified import balanced
@@ -52,9 +50,9 @@ from beir_eval.significance.validation import check_seed, row_means
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.benchmark.dataset_scores import Stratum
+    from beir_eval.core.arrays import Floats
     from beir_eval.measures import MeasureLike
-    from beir_eval.significance.sign_vectors import Keys
 
 #: Of fewer queries, parts of a fifth choose hardly better than at random.
 _FEWEST_QUERIES, _FEWEST_CANDIDATES = 30, 2
@@ -91,7 +89,7 @@ class ChoiceResult(Shown, Saved):
             for them.
         by_dataset: {data set: the gain of the candidate on it}, if there are several.
         largest_loss: the query on which the candidate loses most, and its gain there, below 0; None
-            if it loses on none, with clusters, or with several data sets.
+            if it loses on none, or with several data sets.
         comparison: with ``dev``, the comparison of the candidate with the baseline.
         alike: names that differ in a seed only: repeats are no candidates.
         coverage: the results that miss judged queries or whose document ids do not match, with the
@@ -271,13 +269,13 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
     if dev is not None:
         with about("dev"):
             choosing = _Table.from_results(dev, table.measure, None)
-        if others := sorted({*choosing.systems} ^ {*table.systems}):
+        if others := sorted({*choosing.by_system} ^ {*table.by_system}):
             msg = f"results and dev need the same systems; only one of them has {first_few(others)}"
             raise ResultError(msg)
     for name in baselines:
-        check_baseline(name, choosing.systems)
+        check_baseline(name, tuple(choosing.by_system))
     baselines = tuple(dict.fromkeys(baselines))
-    candidates = tuple(name for name in choosing.systems if name not in baselines)
+    candidates = tuple(name for name in choosing.by_system if name not in baselines)
     if not baselines or len(candidates) < _FEWEST_CANDIDATES:
         msg = (
             f"to choose needs a baseline and two candidates or more, not "
@@ -289,31 +287,33 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         if clusters is not None:
             settings["clusters"] = clusters
         return _chosen_on_dev(choosing, table, candidates, baselines, settings)
-    if choosing.num_queries < _FEWEST_QUERIES:
+    if table.num_queries < _FEWEST_QUERIES:
         msg = (
-            f"{choosing.num_queries} queries are too few to choose and to test on: "
+            f"{table.num_queries} queries are too few to choose and to test on: "
             f"{_FEWEST_QUERIES} or more were expected, or other queries to choose on (dev=)"
         )
         raise InputError(msg)
+    sizes = [len(stratum.keys) for stratum in table.strata]
     tests = {
         name: chosen_again(
-            choosing.gains(candidates, name, with_baseline=True),
-            choosing.keys,
-            strata=choosing.strata,
+            table.gains([*candidates, name], name),
+            np.concatenate([stratum.keys for stratum in table.strata]),
+            strata=np.repeat(np.arange(len(sizes)), sizes),
             alpha=alpha,
             draws=10_000 if draws is None else draws,
             rng=rng,
         )
         for name in baselines
     }
-    warn_of_content(choosing.coverage)
+    coverage = tuple(covered for stratum in table.strata for covered in stratum.coverage)
+    warn_of_content(coverage)
     against = max(baselines, key=lambda name: (tests[name].p, -tests[name].held_out))
     test, names = tests[against], [*candidates, against]
     chosen = names[test.best]
     return ChoiceResult(
-        **_of_candidate(choosing, candidates, chosen, baselines, against),
-        coverage=choosing.coverage,
-        excluded=tuple(_exclusions(choosing, dict.fromkeys((chosen, against)))),
+        **_of_candidate(table, candidates, chosen, baselines, against),
+        coverage=coverage,
+        excluded=tuple(_exclusions(table, dict.fromkeys((chosen, against)))),
         in_sample=test.in_sample,
         held_out=test.held_out,
         low=None if np.isnan(test.low) else test.low,
@@ -335,13 +335,23 @@ def _of_candidate(
     against: str,
 ) -> dict[str, Any]:
     """Return the fields of a choice that its candidate has, from the table of its test."""
-    [gains] = table.gains([chosen], against)
-    loss = None
-    if table.query_ids and gains.min() < 0:
-        loss = table.query_ids[int(gains.argmin())], float(gains.min())
+    gains = table.strata[0].scale.gains
+    means = {
+        stratum.name: dict(zip(table.by_system, row_means(stratum.scores).tolist(), strict=True))
+        for stratum in table.strata
+        if stratum.name
+    }
+    losses = []
+    if not means:
+        ours, theirs = (
+            dict(zip(result.query_ids, result.scores(table.measure).tolist(), strict=True))
+            for result in (table.by_system[chosen][""], table.by_system[against][""])
+        )
+        losses = [(gains(ours[query_id] - theirs[query_id]), query_id) for query_id in ours]
+        losses = [(gain, query_id) for gain, query_id in losses if gain < 0]
     return {
         "measure": table.measure,
-        "higher_is_better": table.sign > 0,
+        "higher_is_better": table.strata[0].scale.higher_is_better,
         "candidates": candidates,
         "candidate": chosen,
         "baselines": baselines,
@@ -350,11 +360,8 @@ def _of_candidate(
         "num_clusters": table.num_clusters,
         "num_chose": table.num_queries,
         "left_out": table.left_out,
-        "by_dataset": {
-            name: table.sign * (means[chosen] - means[against])
-            for name, means in table.datasets.items()
-        },
-        "largest_loss": loss,
+        "by_dataset": {name: gains(of[chosen] - of[against]) for name, of in means.items()},
+        "largest_loss": min(losses)[::-1] if losses else None,
         "alike": _alike(candidates),
     }
 
@@ -377,36 +384,37 @@ def _chosen_on_dev(
     settings: Mapping[str, Any],
 ) -> ChoiceResult:
     """Return the choice on ``dev``, with the comparison of the candidate on ``table``."""
-    if dev.sign != table.sign:
+    scale = table.strata[0].scale
+    if dev.strata[0].scale.higher_is_better != scale.higher_is_better:
         msg = f"{dev.measure}: higher is better in one of dev and results, and lower in the other"
         raise ResultError(msg)
-    check_other_queries(
-        dev.by_system, table.by_system, by_name=bool(dev.datasets and table.datasets)
-    )
+    are_several = bool(table.strata[0].name)
+    by_name = are_several and bool(dev.strata[0].name)
+    check_other_queries(dev.by_system, table.by_system, by_name=by_name)
     means = row_means(dev.gains(candidates, baselines[0]))
     chosen = candidates[int(np.argmax(means))]
-    compared: Any = compare_benchmark if table.datasets else compare
+    compared: Any = compare_benchmark if are_several else compare
     comparisons = {}
     for name in baselines:
-        pair = {system: table.by_system[system] for system in (chosen, name)}
-        alone = pair if table.datasets else {system: pair[system][""] for system in pair}
-        comparisons[name] = compared(alone, table.measure, baseline=name, **settings)
+        pair: Any = {system: table.by_system[system] for system in (chosen, name)}
+        pair = pair if are_several else {system: pair[system][""] for system in pair}
+        comparisons[name] = compared(pair, table.measure, baseline=name, **settings)
     outcomes = {name: comparison.differences[0] for name, comparison in comparisons.items()}
     against = max(
         baselines,
         key=lambda name: (
             outcomes[name].verdict != "better",
             outcomes[name].p,
-            -table.sign * outcomes[name].difference,
+            -scale.gains(outcomes[name].difference),
         ),
     )
     outcome = outcomes[against]
-    low, high = sorted((table.sign * outcome.low, table.sign * outcome.high))
+    low, high = sorted(map(scale.gains, (outcome.low, outcome.high)))
     fields = _of_candidate(table, candidates, chosen, baselines, against)
     return ChoiceResult(
         **fields | {"num_chose": dev.num_queries, "left_out": dev.left_out},
         in_sample=float(dev.gains([chosen], against).mean()),
-        held_out=table.sign * outcome.difference,
+        held_out=scale.gains(outcome.difference),
         low=low,
         high=high,
         p=outcome.p,
@@ -417,12 +425,11 @@ def _chosen_on_dev(
     )
 
 
-def _exclusions(choosing: _Table, systems: Iterable[str]) -> Iterator[str]:
+def _exclusions(table: _Table, systems: Iterable[str]) -> Iterator[str]:
     """Yield how many documents of systems the judgements of each data set exclude."""
-    by_system = {system: choosing.by_system[system] for system in systems}
-    for dataset in next(iter(by_system.values())):
-        prefix = f"{dataset}: " if dataset else ""
-        of_dataset = {system: results[dataset] for system, results in by_system.items()}
+    for name in (stratum.name for stratum in table.strata):
+        of_dataset = {system: table.by_system[system][name] for system in systems}
+        prefix = f"{name}: " if name else ""
         yield from (f"{prefix}{sentence}" for sentence in exclusion_sentences(of_dataset))
 
 
@@ -431,33 +438,15 @@ class _Table(NamedTuple):
 
     Attributes:
         measure: its canonical name.
-        systems: their names. [S]
-        rows: numbers by unit (query, or cluster) whose mean is that of the data sets, f8[S, N].
-        sign: 1, or -1 if lower scores are better.
-        keys: the key of each unit, u8[N].
-        strata: the data set of each unit, i8[N]; None if there is one.
-        query_ids: the query of each unit; empty for clusters and several data sets. [N]
-        num_queries: the number of queries.
-        num_clusters: that of their clusters; None if queries are not related.
-        left_out: the number of queries without a score of every system.
         by_system: {system: {data set: result}}; one data set has the name "".
-        datasets: {data set: {system: mean}}, if there are several.
-        coverage: what is known of the results that miss queries or match nothing.
+        strata: the scores on each data set or part.
+        num_clusters: the number of clusters of the queries; None if these are not related.
     """
 
     measure: str
-    systems: tuple[str, ...]
-    rows: Floats
-    sign: float
-    keys: Keys
-    strata: Ints | None
-    query_ids: Sequence[str]
-    num_queries: int
-    num_clusters: int | None
-    left_out: int
     by_system: Mapping[str, Mapping[str, Any]]
-    datasets: Mapping[str, Mapping[str, float]]
-    coverage: tuple[SystemCoverage, ...]
+    strata: Sequence[Stratum]
+    num_clusters: int | None
 
     @classmethod
     def from_results(
@@ -465,16 +454,17 @@ class _Table(NamedTuple):
     ) -> _Table:
         """Return the table of what ``choose`` takes."""
         systems: Any = getattr(results, "results", results)
-        are_several = (
-            isinstance(systems, Mapping)
-            and systems
-            and all(isinstance(of_system, Mapping) for of_system in systems.values())
-        )
-        if not are_several:
+        if (
+            not isinstance(systems, Mapping)
+            or not systems
+            or not all(isinstance(of_system, Mapping) for of_system in systems.values())
+        ):
             systems = {
                 name: {"": repeats[0] if len(repeats) == 1 else repeats}
                 for name, repeats in repeats_by_system(systems).items()
             }
+        elif clusters is not None:
+            raise SettingError("clusters are for one data set")
         if others := [
             f"{system}, {name}" if name else system
             for system, by_dataset in systems.items()
@@ -486,68 +476,28 @@ class _Table(NamedTuple):
                 f"{first_few(others)}"
             )
             raise ResultError(msg)
-        if are_several:
-            if clusters is not None:
-                raise SettingError("clusters are for one data set")
-            return cls._from_datasets(dict(systems), measure)
-        alone = {name: by_dataset[""] for name, by_dataset in systems.items()}
-        aligned = align_scores(alone, measure, None, checked_clusters(clusters))
-        whole = aligned.by_measure[0]
-        scores = whole.where_defined()
-        if too_few := too_few_clusters(scores):
-            raise InputError(too_few)
-        units = scores.units
-        query_ids = [
-            query_id
-            for query_id, known in zip(aligned.query_ids, whole.is_defined, strict=True)
-            if known
-        ]
-        return cls(
-            measure=scores.measure,
-            systems=scores.systems,
-            rows=units.rows,
-            sign=1.0 if scores.scale.higher_is_better else -1.0,
-            keys=units.keys,
-            strata=None,
-            query_ids=query_ids if units.weights is None else (),
-            num_queries=len(query_ids),
-            num_clusters=scores.num_clusters,
-            left_out=len(aligned.query_ids) - len(query_ids),
-            by_system=systems,
-            datasets={},
-            coverage=coverage_of(aligned.results, aligned.measures),
-        )
+        systems, labels = results_by_system(systems), checked_clusters(clusters)
+        name, (names, _) = measure_name(measure, systems), shared_datasets(systems, None)
+        strata = [stratum_of(dataset, systems, name, None, labels) for dataset in names]
+        shared_scale(name, strata)
+        return cls(name, systems, strata, None if labels is None else len(strata[0].keys))
 
-    @classmethod
-    def _from_datasets(cls, systems: dict[str, Mapping[str, Any]], measure: MeasureLike) -> _Table:
-        names, _ = shared_datasets(systems, None)
-        first = next(iter(systems.values()))[names[0]]
-        measure_name = name_among(first.custom_measures, measure)
-        strata = [stratum_of(name, systems, measure_name, None) for name in names]
-        scores = [stratum.scores for stratum in strata]
-        return cls(
-            measure=measure_name,
-            systems=tuple(systems),
-            rows=balanced(scores, units=[stratum.unit for stratum in strata]),
-            sign=1.0 if shared_scale(measure_name, strata).higher_is_better else -1.0,
-            keys=np.concatenate([stratum.keys for stratum in strata]),
-            strata=np.repeat(np.arange(len(strata)), [array.shape[1] for array in scores]),
-            query_ids=(),
-            num_queries=sum(array.shape[1] for array in scores),
-            num_clusters=None,
-            left_out=sum(stratum.left_out for stratum in strata),
-            by_system=systems,
-            datasets={
-                stratum.name: dict(zip(systems, row_means(stratum.scores).tolist(), strict=True))
-                for stratum in strata
-            },
-            coverage=tuple(covered for stratum in strata for covered in stratum.coverage),
-        )
+    @property
+    def num_queries(self) -> int:
+        """The number of queries with a score of every system."""
+        return sum(len(stratum.is_common) for stratum in self.strata)
 
-    def gains(
-        self, systems: Sequence[str], baseline: str, *, with_baseline: bool = False
-    ) -> Floats:
-        """Return the gain of each system over a baseline by unit, f8[., N]; zeros for itself."""
-        named = [*systems, baseline] if with_baseline else systems
-        rows = self.rows[[self.systems.index(name) for name in named]]
-        return np.asarray(self.sign * (rows - self.rows[self.systems.index(baseline)]))
+    @property
+    def left_out(self) -> int:
+        """The number of other queries."""
+        return sum(stratum.left_out for stratum in self.strata)
+
+    def gains(self, systems: Sequence[str], baseline: str) -> Floats:
+        """Return gains over a baseline, whose mean is that of the data sets, by unit: f8[., N]."""
+        rows = balanced(
+            [stratum.scores for stratum in self.strata],
+            units=[stratum.unit for stratum in self.strata],
+        )
+        row_of = {name: row for row, name in enumerate(self.by_system)}
+        differences = rows[[row_of[name] for name in systems]] - rows[row_of[baseline]]
+        return np.asarray(self.strata[0].scale.gains(differences))

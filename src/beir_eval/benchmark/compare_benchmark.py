@@ -150,10 +150,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     (0.25, 0.0078125, 1, 'better')
     """
     given = results_by_system(results)
-    measure_name = _measure_name(measure, given)
-    all_results, chosen = with_chosen_rows(
-        given, choose, dev, measure_name, baseline=baseline, on=on
-    )
+    canonical = measure_name(measure, given)
+    all_results, chosen = with_chosen_rows(given, choose, dev, canonical, baseline=baseline, on=on)
     check_baseline(baseline, tuple(all_results))
     gaps = {} if on == "intersection" else gaps_of(all_results, baseline)
     results_of = {name: of_system for name, of_system in all_results.items() if name not in gaps}
@@ -168,8 +166,8 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     names, left_out = shared_datasets(results_of, on)
-    strata = [stratum_of(name, results_of, measure_name, on) for name in names]
-    scale = shared_scale(measure_name, strata)
+    strata = [stratum_of(name, results_of, canonical, on) for name in names]
+    scale = shared_scale(canonical, strata)
     bootstrap = stratified_bootstrap(
         [stratum.scores for stratum in strata],
         units=[stratum.unit for stratum in strata],
@@ -191,7 +189,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         both = {system: all_results[system] for system in named}
         lacking = {stratum.unit for stratum in strata if stratum.name not in both[name]}
         of_system = [
-            stratum_of(stratum.name, both, measure_name, on)
+            stratum_of(stratum.name, both, canonical, on)
             for stratum in strata
             if stratum.unit not in lacking
         ]
@@ -205,7 +203,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
     warn_of_content(coverage)
     by_dataset = dataset_differences([(strata, systems, pairs), *with_gaps], datasets, settings)
     return AcrossDatasets(
-        measure=measure_name,
+        measure=canonical,
         baseline=baseline,
         datasets=tuple(datasets),
         averages=tuple(_averages(bootstrap, scale, systems, order, groups, alpha)),
@@ -225,7 +223,7 @@ def compare_benchmark(  # noqa: PLR0913 - one keyword a setting
         left_out=left_out,
         gaps=gaps,
         queries_left_out={stratum.name: stratum.left_out for stratum in strata if stratum.left_out},
-        custom_scale=None if registered(measure_name) is not None else scale,
+        custom_scale=None if registered(canonical) is not None else scale,
         computed_elsewhere=tuple(
             system
             for system in systems
@@ -272,7 +270,7 @@ def _on_common_queries(
     )
 
 
-def _measure_name(
+def measure_name(
     measure: MeasureLike, results_of: Mapping[str, Mapping[str, SystemResults]]
 ) -> str:
     """Return the canonical name of a measure, or the name of a custom one that a result has."""

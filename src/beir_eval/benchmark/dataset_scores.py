@@ -13,7 +13,7 @@ import numpy as np
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
 from beir_eval.comparison.alignment import align_scores, list_repeats, or_compare
 from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
-from beir_eval.comparison.differences import direction_of, sign_vectors_for
+from beir_eval.comparison.differences import direction_of, sign_vectors_for, too_few_clusters
 from beir_eval.core.ids import hash_ids
 from beir_eval.datasets.catalogue import parent_info
 from beir_eval.errors import (
@@ -208,24 +208,29 @@ def check_other_queries(
 
 @contextmanager
 def about(name: str) -> Iterator[None]:
-    """Begin the message of an error about results with a name, as of a data set or a row."""
+    """Begin the message of an error about results with a name, if any, as of a data set."""
     try:
         yield
     except (ResultError, InputError, NotEvaluatedError, MeasureError) as error:
-        error.args = (f"{name}: {error}",)
+        error.args = (f"{name}: {error}" if name else str(error),)
         raise
 
 
 def stratum_of(
-    name: str, systems: Mapping[str, Mapping[str, SystemResults]], measure: str, on: str | None
+    name: str,
+    systems: Mapping[str, Mapping[str, SystemResults]],
+    measure: str,
+    on: str | None,
+    clusters: Mapping[str, str] | None = None,
 ) -> Stratum:
-    """Return the scores of all systems on one data set.
+    """Return the scores of all systems on one data set, by cluster if there are clusters.
 
     Args:
         name: the data set.
         systems: {system: {data set: result}}.
         measure: the canonical name of the measure, or the name of a custom one.
         on: as in ``align_scores``.
+        clusters: likewise.
 
     Raises:
         ResultError: the results were evaluated differently. This and all following messages begin
@@ -233,13 +238,15 @@ def stratum_of(
         QueryMismatchError: the results have different queries, with on="error"; or none in common.
         NotEvaluatedError: a result does not have the measure.
         MeasureError: the measure is not a mean over queries.
-        InputError: fewer than two queries have a score from all systems.
+        InputError: fewer than two queries have a score from all systems, or clusters are too few
+            for any verdict.
     """
     with about(name):
-        joined = align_scores(
-            {system: by_dataset[name] for system, by_dataset in systems.items()}, measure, on
-        )
+        of_dataset = {system: by_dataset[name] for system, by_dataset in systems.items()}
+        joined = align_scores(of_dataset, measure, on, clusters)
         defined = joined.by_measure[0].where_defined()
+        if too_few := too_few_clusters(defined):
+            raise InputError(too_few)
     all_queries = {
         query_id
         for repeats in joined.results.values()
@@ -248,19 +255,19 @@ def stratum_of(
     }
     dataset_in_parts = parent_info(name)
     unit = name if dataset_in_parts is None else dataset_in_parts.name
-    # Data sets may have queries with the same id.
-    keys = defined.keys ^ hash_ids([name])[0]
+    is_common = retrieved_by_all(joined.results, joined.query_ids)[joined.by_measure[0].is_defined]
     return Stratum(
         name,
         unit,
-        defined.scores,
+        defined.units.rows,
         defined.repeats,
-        keys,
-        len(all_queries) - len(keys),
+        # Data sets may have queries with the same id.
+        defined.units.keys ^ hash_ids([name])[0],
+        len(all_queries) - len(is_common),
         defined.scale,
         joined.computed_elsewhere,
         coverage_of(joined.results, joined.measures, name),
-        retrieved_by_all(joined.results, joined.query_ids)[joined.by_measure[0].is_defined],
+        is_common,
     )
 
 
