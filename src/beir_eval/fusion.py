@@ -17,7 +17,6 @@ from beir_eval.core.run_sources.base import is_finite_number
 from beir_eval.errors import (
     DuplicateDocumentError,
     InputError,
-    RunError,
     SettingError,
     about_system,
     check_choice,
@@ -38,8 +37,6 @@ NORMALISATIONS = ("min-max", "z-score", "dbsf")
 _GRID_K, _GRID_WEIGHTS = (1, 10, 60), (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 #: Scores of runs are on different scales if the usual range of one is so many times another's.
 _OTHER_SCALE = 10
-#: Values below it can be added without leaving the range of floats; NaN is not below it.
-_MOST = 1e300
 #: A fused document needs two runs; a fusion grid is over the weights of two.
 _TWO = 2
 
@@ -86,7 +83,7 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
 
     Raises:
         InputError: there are fewer than two runs.
-        RunError: a run is not valid, or its scores are too large to be added.
+        RunError: a run is not valid.
         DuplicateDocumentError: a ranking lists a document twice.
         SettingError: a setting has another value, a weight is negative or not a finite number, all
             are 0, or there is not one for each run.
@@ -309,11 +306,7 @@ def _fused(
     for name, rankings in ranked.items():
         for query_id, ranking in rankings.items():
             of_query = parts.setdefault(query_id, {})
-            with np.errstate(all="ignore"):
-                values = weights[name] * values_of(ranking)
-            if not (np.abs(values) < _MOST).all():
-                msg = f"{name}: the scores of query {shown(query_id)} are too large to be fused"
-                raise RunError(msg)
+            values = weights[name] * values_of(ranking)
             for doc_id, value in zip(ranking.doc_ids, values.tolist(), strict=True):
                 of_query.setdefault(doc_id, []).append(value)
     return Run(

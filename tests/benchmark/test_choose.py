@@ -210,7 +210,6 @@ def test_queries_without_a_score_of_every_system_are_counted():
 def test_names_that_differ_in_a_seed_are_warned_of():
     renamed = dict(zip(("base", "m-seed1", "m-seed2", "n"), RESULTS.values(), strict=True))
     choice = choose(renamed, "base", MEASURE)
-    assert choice.alike == ("m-seed1", "m-seed2")
     assert "'m-seed1', 'm-seed2' differ in a seed only" in choice.warnings()[0]
     for names in (RESULTS, ("base", "run1", "run2", "n")):  # names of TREC are no repeats
         others = dict(zip(names, RESULTS.values(), strict=True))
@@ -233,7 +232,7 @@ def test_a_choice_is_saved_and_loaded(tmp_path):
         (RESULTS, [], {}, InputError, "a baseline and two candidates"),
         (RESULTS, ["base", "c0", "c1"], {}, InputError, "two candidates or more, not 'c2'"),
         (results_of(made_scores(29)), "base", {}, InputError, "29 queries are too few"),
-        (RESULTS, "base", {"draws": 30}, SettingError, "use draws=40 or more"),
+        (RESULTS, "base", {"draws": 30}, SettingError, "it takes 39 draws or more"),
         (RESULTS, "base", {"rng": -1}, SettingError, "rng must be a seed"),
         (RESULTS, "base", {"alpha": 0.5}, SettingError, "alpha must lie below 0.5"),
         (RESULTS, "base", {"dev": {"x": RESULTS["base"]}}, ResultError, "^dev: two systems"),

@@ -120,7 +120,7 @@ def test_parts_are_fifths_of_each_stratum():
 
 
 def test_draws_that_cannot_decide_are_refused():
-    with pytest.raises(SettingError, match=r"no p is below 0\.0333, .* use draws=40 or more"):
+    with pytest.raises(SettingError, match=r"a p of 0\.025, .* it takes 39 draws or more"):
         chosen_again(made_rows(), KEYS, draws=29)
     with pytest.raises(SettingError, match="alpha"):
         chosen_again(made_rows(), KEYS, alpha=0.5)

@@ -14,6 +14,7 @@ from beir_eval.benchmark.comparison_result import AcrossDatasets
 from beir_eval.benchmark.dataset_scores import (
     about,
     check_other_queries,
+    mean_scores,
     results_by_system,
     shared_datasets,
     shared_scale,
@@ -45,7 +46,7 @@ from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.significance.chosen_again import chosen_again
 from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.stratified import balanced
-from beir_eval.significance.validation import check_seed, row_means
+from beir_eval.significance.validation import LEVEL_TOLERANCE, check_seed, row_means
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -91,7 +92,6 @@ class ChoiceResult(Shown, Saved):
         largest_loss: the query on which the candidate loses most, and its gain there, below 0; None
             if it loses on none, or with several data sets.
         comparison: with ``dev``, the comparison of the candidate with the baseline.
-        alike: names that differ in a seed only: repeats are no candidates.
         coverage: the results that miss judged queries or whose document ids do not match, with the
             warnings; empty for none, and with ``dev``.
         excluded: how many documents the judgements exclude, in sentences; empty with ``dev``.
@@ -121,16 +121,15 @@ class ChoiceResult(Shown, Saved):
     by_dataset: dict[str, float]
     largest_loss: tuple[str, float] | None
     comparison: Comparison | AcrossDatasets | None = None
-    alike: tuple[str, ...] = ()
     coverage: tuple[SystemCoverage, ...] = ()
     excluded: tuple[str, ...] = ()
 
     def document(self) -> Document:
         """Return the verdict, the gain on the queries that chose and on others, and what limits."""
         warnings = warnings_of(self.coverage, (self.candidate, self.against))
-        if self.alike:
+        if alike := _alike(self.candidates):
             warnings.append(
-                f"{first_few(self.alike)} differ in a seed only: the best of several repeats says "
+                f"{first_few(alike)} differ in a seed only: the best of several repeats says "
                 "something of these rankings, not of the system"
             )
         if self.left_out:
@@ -320,7 +319,7 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
         high=None if np.isnan(test.high) else test.high,
         p=test.p,
         alpha=alpha,
-        verdict="better" if test.decides(alpha) else "undecided",
+        verdict="better" if test.p <= alpha / 2 * (1 + LEVEL_TOLERANCE) else "undecided",
         chosen_in={
             name: count for name, count in zip(names, test.chosen.tolist(), strict=True) if count
         },
@@ -336,13 +335,9 @@ def _of_candidate(
 ) -> dict[str, Any]:
     """Return the fields of a choice that its candidate has, from the table of its test."""
     gains = table.strata[0].scale.gains
-    means = {
-        stratum.name: dict(zip(table.by_system, row_means(stratum.scores).tolist(), strict=True))
-        for stratum in table.strata
-        if stratum.name
-    }
+    datasets = mean_scores(table.strata, tuple(table.by_system)) if table.strata[0].name else []
     losses = []
-    if not means:
+    if not datasets:
         ours, theirs = (
             dict(zip(result.query_ids, result.scores(table.measure).tolist(), strict=True))
             for result in (table.by_system[chosen][""], table.by_system[against][""])
@@ -360,20 +355,19 @@ def _of_candidate(
         "num_clusters": table.num_clusters,
         "num_chose": table.num_queries,
         "left_out": table.left_out,
-        "by_dataset": {name: gains(of[chosen] - of[against]) for name, of in means.items()},
+        "by_dataset": {of.name: gains(of.means[chosen] - of.means[against]) for of in datasets},
         "largest_loss": min(losses)[::-1] if losses else None,
-        "alike": _alike(candidates),
     }
 
 
-def _alike(candidates: Sequence[str]) -> tuple[str, ...]:
+def _alike(candidates: Sequence[str]) -> list[str]:
     """Return the candidates that differ in a seed only from another one."""
     bases = [_SEED.sub("", name) for name in candidates]
-    return tuple(
+    return [
         name
         for name, base in zip(candidates, bases, strict=True)
         if base != name and bases.count(base) > 1
-    )
+    ]
 
 
 def _chosen_on_dev(

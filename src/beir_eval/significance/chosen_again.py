@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.errors import SettingError
 from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.sign_vectors import SignVectors
+from beir_eval.significance.validation import LEVEL_TOLERANCE, check_draws_suffice
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
@@ -44,7 +44,6 @@ class ChosenAgain:
         chosen: how many of the parts of all partitions chose each row, i8[C].
         differences: of each unit the number of the row that the other parts chose, the mean over
             the partitions, f8[N].
-        draws: the number of random sign vectors.
     """
 
     best: int
@@ -55,11 +54,6 @@ class ChosenAgain:
     p: float
     chosen: Ints
     differences: Floats
-    draws: int
-
-    def decides(self, alpha: float) -> bool:
-        """Whether p is at most half of the level, but for rounding."""
-        return self.p <= alpha / 2 * (1 + 1e-9)
 
 
 def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
@@ -104,13 +98,8 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     check_alpha(alpha)
     num_units = rows.shape[1]
     signs = SignVectors.choose(num_units, draws, rng)
-    rank = math.floor(alpha / 2 * (signs.draws + 1) * (1 + 1e-9))
-    if rank < 1:
-        msg = (
-            f"with draws={signs.draws} no p is below {1 / (signs.draws + 1):.3g}, and "
-            f"{alpha / 2:g} decides; use draws={math.ceil(2 / alpha)} or more"
-        )
-        raise SettingError(msg)
+    check_draws_suffice(signs.draws, alpha / 2)
+    rank = math.floor(alpha / 2 * (signs.draws + 1) * (1 + LEVEL_TOLERANCE))
     # Of sums that are equal but for rounding, the first row's is the largest.
     handicaps = _ROUNDING * num_units * np.abs(rows).max(initial=0.0) * np.arange(len(rows))
     parts = _parts_of(keys, np.zeros(num_units) if strata is None else strata)
@@ -148,7 +137,6 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
         p,
         chosen,
         differences,
-        len(flipped),
     )
 
 

@@ -155,8 +155,8 @@ def check_draws_suffice(draws: int, level: float) -> None:
     needed = math.ceil(1 / (level * (1 + LEVEL_TOLERANCE))) - 1
     if draws < needed:
         msg = (
-            f"{draws:,} sign vectors are too few for a p of {level:.2g}, the level after the "
-            f"correction: it takes {needed:,} draws or more"
+            f"{draws:,} sign vectors are too few for a p of {level:.2g}, the level that decides: "
+            f"it takes {needed:,} draws or more"
         )
         raise SettingError(msg)
 
