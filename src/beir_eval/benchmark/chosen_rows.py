@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.comparison_result import ChosenRow
@@ -17,6 +16,8 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.errors import SettingError, first_few, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from beir_eval.comparison.alignment import SystemResults
 
 
@@ -51,12 +52,6 @@ def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
         raise SettingError("choose= and dev= belong together: a row is chosen on other queries")
     if choose is None:
         return rows, {}
-    if not isinstance(choose, Mapping) or not all(
-        isinstance(names, Sequence) and not isinstance(names, str) and names
-        for names in choose.values()
-    ):
-        msg = f"choose must be {{name of a row: [systems]}}, not {shown(choose)}"
-        raise SettingError(msg)
     on_dev, chosen = results_by_system(dev), {}
     taken = {baseline} - choose.keys()
     for name, systems in choose.items():
@@ -75,7 +70,7 @@ def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
         candidates = {system: on_dev[system] for system in systems}
         check_other_queries(candidates, results)
         with about(f"dev of {name}"):
-            datasets, _ = shared_datasets(candidates, on)
+            datasets, _ = shared_datasets(results_by_system(candidates), on)
             strata = [stratum_of(dataset, candidates, measure, on) for dataset in datasets]
         of_units = mean_scores(strata, tuple(candidates))
         gains = {

@@ -371,7 +371,11 @@ def average_tests(
     units = [stratum.unit for stratum in strata]
     if settings.hierarchical:
         names = list(dict.fromkeys(units))
-        rows = np.stack([unit_means(parts) for _, parts in _parts_by_unit(strata)], axis=1)
+        of_units = [
+            np.mean([row_means(part.scores) for part in parts], axis=0)
+            for _, parts in _parts_by_unit(strata)
+        ]
+        rows = np.stack(of_units, axis=1)
         keys, weights = hash_ids(names), None
     else:
         rows = balanced([stratum.scores for stratum in strata], units=units)
@@ -409,11 +413,6 @@ def average_tests(
         of_both[name] = getattr(corrected, name).copy()
         of_both[name][noisy] = larger(of_both[name][noisy], getattr(over_repeats, name))
     return p, replace(corrected, **of_both)
-
-
-def unit_means(parts: Sequence[Stratum]) -> Floats:
-    """Return the mean of every system on one data set, the mean over its parts, f8[S]."""
-    return np.asarray(np.mean([row_means(part.scores) for part in parts], axis=0))
 
 
 def dataset_differences(

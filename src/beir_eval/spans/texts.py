@@ -109,14 +109,12 @@ def as_texts(corpus: CorpusLike) -> DocumentTexts:
     return corpus if isinstance(corpus, DocumentTexts) else DocumentTexts(corpus)
 
 
-def warn_of_exclusions(corpus: object) -> None:
+def warn_of_exclusions(corpus: Any) -> None:
     """Warn if a corpus is a data set that excludes documents for queries: spans do not."""
-    if isinstance(corpus, Dataset):
-        is_listed = bool(corpus.qrels.excluded)
-    else:
-        path = as_path(corpus) if isinstance(corpus, (str, Path)) else None
-        is_listed = path is not None and path.is_dir() and lists_exclusions(path)
-    if is_listed:
+    is_folder = isinstance(corpus, (str, Path)) and as_path(corpus).is_dir()
+    if (isinstance(corpus, Dataset) and corpus.qrels.excluded) or (
+        is_folder and lists_exclusions(as_path(corpus))
+    ):
         warn_caller(
             "the documents that this data set excludes for its queries stay in the rankings: they "
             "are left out where documents are judged, not spans"
