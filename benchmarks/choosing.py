@@ -5,7 +5,7 @@
 Rows are differences to a baseline by query. Each is centred, so that no candidate is better, and
 queries are drawn with replacement. Of the samples, the share of "better" at 2.5% on one side: of
 the best candidate tested on the same queries (t), of max-T over all (sign flips), of a
-cross-validation of 10 x 5 parts with plain sign flips, of choosing on one half and testing on the
+cross-validation of 100 x 5 parts with plain sign flips, of choosing on one half and testing on the
 other, and of ``choose``, which chooses again in every draw. Then the same without centring: power.
 """
 
