@@ -83,12 +83,12 @@ queries = st.dictionaries(st.sampled_from(["q1", "q2", "q3"]), rankings, min_siz
 @given(st.lists(queries, min_size=3, max_size=3), st.sampled_from(["rrf", "sum", "max"]))
 def test_neither_the_order_of_the_runs_nor_that_of_the_queries_changes_a_bit(runs, method):
     named = dict(zip("xyz", runs, strict=True))
-    weights = {"x": 0.2, "y": 0.5, "z": 0.3}
+    weights = [0.2, 0.5, 0.3]
     forward = fused(named, method, weights=weights)
     backward = fused(
         {name: dict(reversed(run.items())) for name, run in reversed(named.items())},
         method,
-        weights=weights,
+        weights=weights[::-1],
     )
     assert forward == backward
     assert {q: list(docs) for q, docs in forward.items()} == {

@@ -53,7 +53,7 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
     method: str = "rrf",
     *,
     k: float | None = None,
-    weights: Iterable[float] | Mapping[str, float] | None = None,
+    weights: Iterable[float] | None = None,
     normalise: str | None = None,
     depth: int | None = None,
 ) -> Run:
@@ -76,7 +76,7 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
             documents of a ranking have the scores n, n−1, …, 1.
         method: "rrf", "sum" or "max".
         k: the constant of "rrf", a number from 0; None: 60.
-        weights: a number from 0 for each run, in their order or by name; by default 1 each.
+        weights: a number from 0 for each run, in their order; by default 1 each.
         normalise: how scores become comparable, for "sum" and "max": "min-max", "z-score", "dbsf",
             or None.
         depth: how many documents of each ranking take part; None for all. It cuts first.
@@ -243,16 +243,11 @@ def _best_first(
     return _Ranking(doc_ids[:depth], values[:depth])
 
 
-def _checked_weights(
-    weights: Iterable[float] | Mapping[str, float] | None, names: Sequence[str]
-) -> dict[str, float]:
+def _checked_weights(weights: Iterable[float] | None, names: Sequence[str]) -> dict[str, float]:
     """Return the weight of each run; raise SettingError as ``fuse`` describes."""
     if weights is None:
         return dict.fromkeys(names, 1.0)
-    stated: Any = weights
-    if isinstance(weights, Mapping):
-        stated = [weights.get(name) for name in (*names, *(weights.keys() - {*names}))]
-    stated = list(stated) if is_iterable(stated) else []
+    stated = list(weights) if is_iterable(weights) else []
     is_valid = all(is_finite_number(weight) and weight >= 0 for weight in stated)
     if len(stated) != len(names) or not is_valid or not any(stated):
         msg = (
