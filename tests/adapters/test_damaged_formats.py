@@ -11,7 +11,7 @@ from beir_eval.errors import BeirEvalError, DuplicateDocumentError, FileFormatEr
 
 RUN = {"q1": {"d1": 3.5, "d2": 2.5}, "q2": {"lastdoc": 0.125}}
 QRELS = {"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"lastdoc": 0.125}}
-#: A file of each format that is read only; add one for a new format without a writer.
+#: A file of each format that is read only.
 READ_ONLY = {
     "msmarco": "q1\td1\t1\t3.5\nq1\td2\t2\t2.5\nq2\tlastdoc\t1\t0.125\n",
     "jsonl": '{"query_id": "q1", "docs": {"d1": 3.5, "d2": 2.5}}\n'
@@ -57,8 +57,11 @@ def test_a_damaged_file_is_an_error_that_names_it(kind, row, damage, tmp_path):
     if row.write:
         write(content, path, format=row.name)
     else:
-        names = (f"{kind} of {row.name}", row.name)
-        path.write_text(next(READ_ONLY[name] for name in names if name in READ_ONLY))
+        names = READ_ONLY.keys() & {f"{kind} of {row.name}", row.name}
+        assert names, (
+            f"READ_ONLY needs a file of the format {row.name!r} with the content of {kind.upper()}"
+        )
+        path.write_text(READ_ONLY[max(names, key=len)])
     assert read(path, format=row.name).as_dict() == content
     path.write_bytes(damaged(row.name, path.read_bytes(), damage))
     if kind == "run" and damage == "a repeated document":

@@ -201,7 +201,9 @@ def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_th
     scores = rng.uniform(0.2, 0.8, 400)
     rows = {"old": scores, "same": scores + rng.normal(0, 0.02, 400), "bad": scores - 0.05}
     comparison = compare(given(rows), baseline="old", margin=0.02)
-    for check in check_gate(comparison, non_inferior=True):
+    gate = check_gate(comparison, non_inferior=True)
+    assert "p if loss 0.02" in gate_document(gate, comparison).tables[0].header
+    for check in gate:
         row = rows[check.system]
         test = non_inferiority(row - scores, delta=0.02)
         assert (check.p, check.low) == (

@@ -101,4 +101,4 @@ def test_a_host_prints_what_evaluate_prints(host, tmp_path):
 def test_every_host_is_listed():
     modules = {module.name for module in pkgutil.iter_modules(integrations.__path__)}
     hosts = {name for name in modules if not name.startswith("_")}
-    assert hosts == HOSTS.keys() | OF_ANOTHER_ENVIRONMENT
+    assert hosts == HOSTS.keys() | OF_ANOTHER_ENVIRONMENT, "a host joins HOSTS with a function"

@@ -193,7 +193,7 @@ class ChoiceResult(Shown, Saved):
             [
                 ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
                 (
-                    "on others",
+                    "on queries that did not",
                     signed_text(self.held_out),
                     interval,
                     p_text(self.p),
@@ -209,9 +209,9 @@ class ChoiceResult(Shown, Saved):
             yield "The same was chosen in every part, so both gains are the same."
         else:
             (first, most), (second, fewer), *_ = often
-            parts = sum(self.chosen_in.values())
-            yield f"{first} was chosen in {most} of {parts} parts, {second} in {fewer}."
-        yield f"p up to {self.alpha / 2:g} decides; every draw of the test chooses again."
+            parts = f"{sum(self.chosen_in.values())} parts of the queries"
+            yield f"{first} was chosen by {most} of {parts}, {second} by {fewer}."
+        yield f"p up to {self.alpha / 2:g} decides; every draw of the test repeats the choice."
         if self.by_dataset:
             gains = ", ".join(f"{name} {signed_text(x)}" for name, x in self.by_dataset.items())
             yield f"{self.candidate} by data set: {gains}."
