@@ -159,6 +159,18 @@ class RelevanceMatrix:
             self._relevant[rel] = self.cells.where(is_relevant(self.cells.grade, rel))
         return self._relevant[rel]
 
+    def mean_relative_ranks(self, cells: Cells) -> Floats:
+        """Return the mean relative rank of some cells of each query, f8[Q]; NaN without any.
+
+        It is 0 before the first document of the ranking, and 1 behind the last.
+
+        Args:
+            cells: some of the cells.
+        """
+        relative = (cells.rank - 0.5) / self.num_retrieved[cells.row]
+        counts = self.count(cells.row)
+        return np.where(counts > 0, self.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
+
     def num_relevant(self, rel: float | None = None) -> Ints:
         """Return the number of relevant documents in the qrels (R) of each query, read-only i8[Q].
 

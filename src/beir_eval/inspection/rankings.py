@@ -25,10 +25,6 @@ from beir_eval.inspection.finding import (
     TOP,
     Finding,
 )
-from beir_eval.inspection.judgements import SCALE, is_deep_pool
-from beir_eval.inspection.scores import (
-    mean_relative_ranks,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,36 +54,6 @@ _LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
 #: The lowest rate at which rankings fit a neighbour of their query by chance, and the probability
 #: of as many as there are that is no chance, as a logarithm.
 _LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
-
-
-def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
-    """Yield a finding if rankings consist of judged documents, with their grades as scores."""
-    if sample.scores is None:
-        return
-    num_equal = num_rankings = 0
-    documents_of_grades: set[str] = set()
-    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
-        if row >= 0 and documents.start < documents.stop:
-            num_rankings += 1
-            scores = sample.scores[documents]
-            # Mostly settled here: scores are rarely whole numbers as low as grades.
-            if scores[0] == np.floor(scores[0]) <= qrels.max_grade:
-                graded = qrels.grades_of_row(row)
-                doc_ids = sample.doc_ids[documents]
-                if list(map(graded.get, doc_ids)) == scores.tolist():
-                    num_equal += 1
-                    documents_of_grades.update(doc_ids)
-    if (
-        num_equal >= max(LEAST_RANKINGS, LEAST_SHARE * num_rankings)
-        and len(documents_of_grades) >= LEAST_QUERIES
-    ):
-        yield Finding.from_code(
-            "judgements-as-run",
-            f"{num_equal:,} of {num_rankings:,} rankings looked at consist of judged documents "
-            "only, with their grades as scores: the run looks like the judgements",
-            count=num_equal,
-            total=num_rankings,
-        )
 
 
 def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Finding]:
@@ -387,21 +353,22 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
         if documents.stop - documents.start >= TOP:
             num_rankings += 1
             rows_of[tuple(sample.best_ids(documents, TOP))].append(row)
-    groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
+    same = [rows for rows in rows_of.values() if len(rows) > 1]
+    groups = [rows for rows in same if _have_different_answers(qrels, rows)]
     count = sum(map(len, groups))
     # Examples have few documents, so that rankings are equal by chance.
     is_varied = len(set(sample.doc_ids)) >= LEAST_DIFFERENT
     is_enough = is_varied or count == num_rankings >= 2 * TOP
     if is_enough and count >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
-        same = "the same first documents"
+        first = "the same first documents"
         yield Finding.from_code(
             "same-ranking",
             f"{count:,} of {num_rankings:,} rankings looked at have "
-            f"{same if len(groups) == 1 else f'{same} as another one'}",
+            f"{first if len(groups) == 1 else f'{first} as another one'}",
             count=count,
             total=num_rankings,
         )
-    repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
+    repeated = sum(_num_repeated(qrels, rows) for rows in same)
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Finding.from_code(
             "same-queries",
@@ -414,9 +381,7 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
 
 def _num_repeated(qrels: Qrels, rows: Sequence[int]) -> int:
     """Return how many of some queries have the judgements of an earlier one of them."""
-    judged = [
-        frozenset(qrels.grades_of_row(row).items()) for row in rows if len(rows) > 1 and row >= 0
-    ]
+    judged = [frozenset(qrels.grades_of_row(row).items()) for row in rows if row >= 0]
     return len(judged) - len(set(judged))
 
 
@@ -427,94 +392,8 @@ def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:
         qrels: the judgements.
         rows: the queries, as indices; -1 if it is not judged, which shows nothing.
     """
-    if len(rows) == 1:
-        return False
     queries_of: Counter[str] = Counter()
     for row in rows:
         if row >= 0:
             queries_of.update(doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0)
     return 2 * sum(count > 1 for count in queries_of.values()) <= len(queries_of)
-
-
-#: By how much the mean relative ranks of two grades must differ.
-_BEHIND = 0.1
-#: Of few grades without 0 the lowest may mean not relevant if at least this share of the judgements
-#: have it, and this share of the first ten documents is judged. Of 23 real runs on TREC's pools, it
-#: is .90 or more; where only the relevant documents are listed, .86 or less.
-_LOWEST_SHARE, _ALL_RELEVANT = 0.3, 0.88
-
-
-def findings_of_grades(
-    qrels: Qrels, matrix: RelevanceMatrix, *, is_shallow_too: bool = False
-) -> Iterator[Finding]:
-    """Yield findings of the scale of a deep pool: where it begins, and which end is the best.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of qrels and run.
-        is_shallow_too: whether fewer judgements show which end is the best, for ``validate``: of
-            negatives that were chosen because systems rank them first they may not.
-    """
-    is_deep = is_deep_pool(qrels)
-    if is_deep or is_shallow_too:
-        yield from _inverted(qrels, matrix)
-    if is_deep:
-        yield from _lowest_counts(qrels, matrix)
-
-
-def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if most first documents count as relevant, many with the lowest grade.
-
-    So it is with a scale that begins at 1. Of two or three grades often only the relevant documents
-    are listed, but then no system finds that many.
-    """
-    lowest = qrels.grades.min()
-    is_long = matrix.num_retrieved >= TOP
-    if lowest < 1 or len(np.unique(qrels.grades)) > SCALE or is_long.sum() < LEAST_QUERIES:
-        return
-    count, total = int(np.count_nonzero(qrels.grades == lowest)), len(qrels.grades)
-    cells = matrix.cells.upto(TOP)
-    share = float(is_long[cells.row].sum()) / (TOP * int(is_long.sum()))
-    if _LOWEST_SHARE * total <= count < total and share >= _ALL_RELEVANT:
-        yield Finding.from_code(
-            "grades-without-zero",
-            f"{share:.0%} of the top {TOP} count as relevant: no grade is 0, and {count:,} of "
-            f"{total:,} are {lowest:g}",
-            count=count,
-            total=total,
-        )
-
-
-def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if the lowest grade is ranked before the highest.
-
-    The first documents of systems are judged, so that judged documents of low grades tend to be
-    ranked late. Not so where other negatives were chosen; they are few.
-    """
-    cells, grades = matrix.cells, matrix.cells.grade
-    if not len(grades):
-        return
-    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
-    is_lowest, is_highest = grades == grades.min(), grades == grades.max()
-    # Over all queries at once, which is cheap, a fifth is asked for: half loses one of 23 mistakes.
-    if relative[is_highest].mean() - relative[is_lowest].mean() <= _BEHIND / 5:
-        return
-    distinct = np.unique(grades)
-    if len(distinct) < SCALE:
-        return
-    low, high = (mean_relative_ranks(matrix, mask) for mask in (is_lowest, is_highest))
-    have_both = ~np.isnan(low) & ~np.isnan(high)
-    if np.count_nonzero(have_both) < LEAST_QUERIES:
-        return
-    low, high = low[have_both], high[have_both]
-    behind = high - low
-    error = float(behind.std(ddof=1)) / len(behind) ** 0.5
-    if behind.mean() > max(_BEHIND, STANDARD_ERRORS * error):
-        yield Finding.from_code(
-            "inverted-grades",
-            f"grades seem inverted: documents of grade {distinct[-1]:g} tend to be ranked behind "
-            f"those of grade {distinct[0]:g}, with a mean rank at {high.mean():.0%} of the length "
-            f"of the ranking, the others' at {low.mean():.0%}",
-            count=len(behind),
-            total=len(qrels),
-        )

@@ -25,9 +25,8 @@ from beir_eval.inspection.finding import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from beir_eval.core.arrays import Floats, Mask
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.ranking_sample import RankingSample, StatedRanks
-    from beir_eval.core.relevance_matrix import RelevanceMatrix
 
 #: A few rankings with fewer steps in all ascend by chance.
 _LEAST_STEPS = 10
@@ -258,33 +257,6 @@ def _are_swapped(ranks: Floats, scores: Floats) -> bool:
 _RANKED_LAST = 0.58
 #: The standard deviation of a random number between 0 and 1.
 _SPREAD_OF_RANDOM_RANK = 12**-0.5
-
-
-def relative_ranks(matrix: RelevanceMatrix) -> Floats:
-    """Return the mean relative rank of the relevant documents of each query, f8[Q].
-
-    0 is the first place and 1 the last; NaN without a relevant document, or with fewer than five
-    retrieved ones.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-    """
-    means = mean_relative_ranks(matrix, matrix.cells.grade > 0)
-    is_long = matrix.num_retrieved >= LEAST_LONG
-    return np.where(is_long, means, np.nan)
-
-
-def mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
-    """Return the mean relative rank of some cells of each query, f8[Q]; NaN for a query without.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-        mask: which cells, bool[C].
-    """
-    cells = matrix.cells.where(mask)
-    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
-    counts = np.bincount(cells.row, minlength=matrix.num_queries)
-    return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
 
 
 def relevant_last(

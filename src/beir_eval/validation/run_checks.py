@@ -11,13 +11,17 @@ from beir_eval.core.ranking_sample import RankingSample, StatedRanks
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.inspection.document_ids import check_spellings, nearly_equal
+from beir_eval.inspection.confused_inputs import swapped_inputs
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.inspect import findings_of_run
+from beir_eval.inspection.inspect import Symptoms, findings_of_run
+from beir_eval.inspection.judgements import grades_look_like_scores
 from beir_eval.inspection.spellings import IdMatcher
-from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
-from beir_eval.inspection.symptoms import Symptoms
-from beir_eval.inspection.unmatched_ids import UNMATCHED, reason_of_query_ids
+from beir_eval.inspection.unmatched_ids import (
+    UNMATCHED,
+    check_spellings,
+    nearly_equal,
+    reason_of_query_ids,
+)
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.qrels_checks import check_encodings, check_header, of_ids
 
@@ -114,7 +118,7 @@ def _check_documents(
             total=num_documents,
             examples=_repeated(system, qrels),
         )
-    num_ranked = counted.queries_retrieved - len(counted.queries_empty)
+    num_ranked = counted.queries_ranked
     if counted.identical_ids and counted.identical_ids >= _IDENTICAL_SHARE * num_ranked:
         yield Finding.from_code(
             "identical-ids",
