@@ -33,19 +33,37 @@ _TIMES_MORE, _TIMES_MORE_WITHOUT_TIES = 0.5, 2
 #: How many rankings are examined.
 _MOST_RANKINGS = 1_000
 #: The share of rankings that are in the order of their labels; of 65 real runs it is .13 at most.
-_IN_ORDER = 0.9
+IN_ORDER = 0.9
 #: The share of rankings that begin with all judged documents and no other; of 69 real runs it is 0.
-_JUDGED_FIRST = 0.5
+JUDGED_FIRST = 0.5
 
 
 def swapped_inputs(qrels: Qrels, run: Run) -> Iterator[Finding]:
-    """Yield the finding that qrels and run are swapped, if the scores look like grades.
+    """Yield the finding that qrels and run are swapped, if the scores are grades.
+
+    These are few different, small, whole numbers. If the grades may be usual ones too, scores must
+    also repeat within rankings, and have at most twice as many entries per query, or have at most
+    half as many.
 
     Args:
         qrels: judgements whose grades look like scores.
-        run: the run.
+        run: the run; at most 1,000 rankings are read.
     """
-    if _scores_look_like_grades(run, qrels):
+    try:
+        rankings = [scores for _, _, scores in islice(run.rankings(), _MOST_RANKINGS)]
+    except RunError:  # of a query that is not evaluated
+        return
+    known = [scores for scores in rankings if scores is not None]
+    if len(known) < len(rankings) or not sum(map(len, known)):
+        return
+    scores = np.concatenate(known)
+    if not are_usual_grades(scores) or len(np.unique(scores)) > _MOST_GRADES:
+        return
+    num_different = sum(len(np.unique(ranking)) for ranking in known)
+    do_repeat = num_different < DIFFERENT_SHARE * len(scores)
+    least = _TIMES_MORE if do_repeat else _TIMES_MORE_WITHOUT_TIES
+    times_more = len(qrels.grades) / len(qrels) / (len(scores) / len(rankings))
+    if are_many_levels(qrels.grades) or times_more >= least:
         lowest, highest = float(qrels.grades.min()), float(qrels.grades.max())
         yield Finding.from_code(
             "swapped-files",
@@ -53,33 +71,6 @@ def swapped_inputs(qrels: Qrels, run: Run) -> Iterator[Finding]:
             "looks like qrels (few different scores, small whole numbers)",
             count=1,
         )
-
-
-def _scores_look_like_grades(run: Run, qrels: Qrels) -> bool:
-    """Return whether the scores of a run are grades: few different, small, whole numbers.
-
-    If those of the qrels may be grades too, these must also repeat within rankings, and have at
-    most twice as many entries per query, or have at most half as many.
-
-    Args:
-        run: the run; at most 1,000 rankings are read.
-        qrels: judgements whose grades look like scores.
-    """
-    try:
-        rankings = [scores for _, _, scores in islice(run.rankings(), _MOST_RANKINGS)]
-    except RunError:  # of a query that is not evaluated
-        return False
-    known = [scores for scores in rankings if scores is not None]
-    if len(known) < len(rankings) or not known:
-        return False
-    scores = np.concatenate(known)
-    if not len(scores) or not are_usual_grades(scores) or len(np.unique(scores)) > _MOST_GRADES:
-        return False
-    num_different = sum(len(np.unique(ranking)) for ranking in known)
-    do_repeat = num_different < DIFFERENT_SHARE * len(scores)
-    least = _TIMES_MORE if do_repeat else _TIMES_MORE_WITHOUT_TIES
-    times_more = len(qrels.grades) / len(qrels) / (len(scores) / len(rankings))
-    return are_many_levels(qrels.grades) or times_more >= least
 
 
 def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
@@ -115,29 +106,20 @@ def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
 def findings_of_labels(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     """Yield a finding if rankings know the judgements, or the judgements a ranking.
 
+    Rankings begin with exactly the judged documents, three or more; or else hardly any judged
+    document is ranked below one of a lower grade, which a ranking shows if it holds five judged
+    documents or more, of different grades.
+
     Args:
         qrels: the judgements.
         matrix: the relevance matrix of all judged queries and the run.
     """
-    if judged_first := tuple(_judged_first(qrels, matrix)):
-        yield from judged_first
-    else:
-        yield from _in_order_of_labels(matrix)
-
-
-def _judged_first(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if rankings begin with exactly the judged documents, three or more."""
-    num_judged = qrels.num_judged
-    is_counted = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
-    least = max(1, _JUDGED_FIRST * np.count_nonzero(is_counted))
-    cells = matrix.cells
-    # Mostly settled here: the first three documents of so many rankings are rarely all judged.
-    if np.count_nonzero(cells.rank <= LEAST_DOCUMENTS) < LEAST_DOCUMENTS * least:
-        return
+    cells, num_judged = matrix.cells, qrels.num_judged
+    is_longer = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
     num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
-    count = int(np.count_nonzero(is_counted & (num_first == num_judged)))
-    total = int(np.count_nonzero(is_counted))
-    if total >= LEAST_QUERIES and count >= least:
+    count = int(np.count_nonzero(is_longer & (num_first == num_judged)))
+    total = int(np.count_nonzero(is_longer))
+    if total >= LEAST_QUERIES and count >= JUDGED_FIRST * total:
         yield Finding.from_code(
             "judgements-of-this-run",
             f"{count:,} of {total:,} rankings begin with all judged documents and no other: the "
@@ -145,24 +127,14 @@ def _judged_first(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
             count=count,
             total=total,
         )
-
-
-def _in_order_of_labels(matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if hardly any judged document is ranked below one of a lower grade.
-
-    A ranking shows it if it holds five judged documents or more, of different grades.
-    """
-    row, steps = matrix.cells.row, np.diff(matrix.cells.grade)
-    steps[row[1:] != row[:-1]] = 0
-    is_rise = steps > 0
-    # Settled here for nearly all runs.
-    if np.count_nonzero(is_rise) > (1 - _IN_ORDER) * len(row):
         return
-    num_rises, num_falls = matrix.count(row[1:][is_rise]), matrix.count(row[1:][steps < 0])
-    shows = (matrix.count(row) >= LEAST_LONG) & (num_rises + num_falls > 0)
-    count = int(np.count_nonzero(shows & (num_rises == 0)))
-    total = int(np.count_nonzero(shows))
-    if total >= LEAST_QUERIES and count >= _IN_ORDER * total:
+    steps = np.diff(cells.grade)
+    steps[cells.row[1:] != cells.row[:-1]] = 0
+    num_rises, num_falls = (matrix.count(cells.row[1:][of]) for of in (steps > 0, steps < 0))
+    is_known = (matrix.count(cells.row) >= LEAST_LONG) & (num_rises + num_falls > 0)
+    count = int(np.count_nonzero(is_known & (num_rises == 0)))
+    total = int(np.count_nonzero(is_known))
+    if total >= LEAST_QUERIES and count >= IN_ORDER * total:
         yield Finding.from_code(
             "sorted-by-labels",
             f"{count:,} of {total:,} rankings with judged documents of several grades are sorted "

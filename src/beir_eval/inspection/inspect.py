@@ -14,6 +14,8 @@ import numpy as np
 
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.inspection.confused_inputs import (
+    IN_ORDER,
+    JUDGED_FIRST,
     findings_of_labels,
     judgements_as_run,
     swapped_inputs,
@@ -30,10 +32,11 @@ from beir_eval.inspection.finding import (
     without,
 )
 from beir_eval.inspection.judgements import (
-    findings_of_grades,
     findings_of_qrels,
     grades_look_like_scores,
+    inverted_grades,
     is_deep_pool,
+    lowest_grade_counts,
 )
 from beir_eval.inspection.rankings import other_queries, rankings_without_judged, same_ranking
 from beir_eval.inspection.scores import findings_of_scores
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking import EvaluationSettings
-    from beir_eval.core.ranking_sample import RankingSample
+    from beir_eval.core.ranking_sample import RankingSample, StatedRanking
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Counted
@@ -122,27 +125,32 @@ class Inspector:
         """
         qrels, by_score = self._qrels, settings.order == "score"
         unmatched: tuple[Finding, ...] = ()
-        few = _FEW_MATCHED * counted.queries_ranked
-        # The sign-flip test cannot decide with fewer queries, and so few may well match nothing.
-        if len(qrels) >= LEAST_QUERIES and counted.queries_matched < few:
+        if has_few_matched(counted):
             unmatched = tuple(
                 find_unmatched_ids(qrels, run, matrix, counted, search_ids=search_ids)
             )
         if self._may_be_swapped and (swapped := tuple(swapped_inputs(qrels, run))):
             return (*unmatched, *swapped)
         # A run that is slow to read is searched whatever it looks like: that costs little more.
-        sample = sampler.sample(run.stated_ranks, is_first_look=not run.is_slow_to_read)
+        sample = sampler.sample(is_first_look=not run.is_slow_to_read)
         seen = Symptoms()
         if not run.is_slow_to_read:
             seen = self._symptoms(matrix, counted, sample, by_score=by_score)
-            if any(seen) or unmatched:
-                sample = sampler.sample(run.stated_ranks)
+            if seen.need_sample or unmatched:
+                sample = sampler.sample()
                 # Of what repeats, a first look may see one ranking only.
                 seen = seen._replace(same_first=seen.same_first or seen.few_found)
         findings: Iterable[Finding] = ()
         if not unmatched:
             findings = findings_of_run(
-                qrels, run, matrix, sample, seen, by_score=by_score, search_ids=search_ids
+                qrels,
+                run,
+                matrix,
+                sample,
+                seen,
+                stated_ranks=run.stated_ranks,
+                by_score=by_score,
+                search_ids=search_ids,
             )
         elif search_ids:
             findings = (*rounded_ids(qrels, sample), *shifted_ids(qrels, sample))
@@ -152,10 +160,10 @@ class Inspector:
         self, matrix: RelevanceMatrix, counted: Counted, look: RankingSample, *, by_score: bool
     ) -> Symptoms:
         """Return the symptoms of an evaluation, from a first look at the run."""
-        is_ranked = matrix.num_retrieved > 0
-        num_full = np.count_nonzero(
-            is_ranked & (matrix.count(matrix.cells.row) == matrix.num_retrieved)
-        )
+        qrels, num_retrieved = self._qrels, matrix.num_retrieved
+        num_judged = matrix.count(matrix.cells.row)
+        num_full = np.count_nonzero((num_retrieved > 0) & (num_judged == num_retrieved))
+        is_long = (num_retrieved >= TOP) & (qrels.num_judged >= TOP)
         least_full = max(LEAST_RANKINGS, LEAST_SHARE * counted.queries_ranked)
         firsts = [tuple(look.doc_ids[documents]) for documents in look.slices()]
         firsts = [doc_ids for doc_ids in firsts if len(doc_ids) == TOP]
@@ -167,12 +175,12 @@ class Inspector:
         if by_score and look.scores is not None:
             are_tied = counted.tied_documents > _MANY_TIED * counted.documents_judged
             are_wrong = are_wrong or are_tied or _some_rise(look.scores, look.starts)
-            is_grade = (look.scores == np.floor(look.scores)) & (
-                look.scores <= self._qrels.max_grade
-            )
+            is_grade = (look.scores == np.floor(look.scores)) & (look.scores <= qrels.max_grade)
             may_be_grades = bool(is_grade.any())
         return Symptoms(
-            few_found=_few_found(self._qrels, matrix),
+            labels=_may_know_labels(qrels, matrix),
+            without_judged=bool((num_judged[is_long] == 0).any()),
+            few_found=_few_found(qrels, matrix),
             same_first=len(set(firsts)) < len(firsts),
             judged_only=may_be_grades and bool(num_full >= least_full),
             other_ids=self._judged_ids.differ(forms),
@@ -185,6 +193,8 @@ class Symptoms(NamedTuple):
     """What is unusual in an evaluation; by default all, so that everything is looked for.
 
     Attributes:
+        labels: rankings begin with judged documents, or hardly have one below a lower grade.
+        without_judged: a ranking holds no judged document, and many are judged for its query.
         few_found: hardly any ranking begins with what fits its query, or neighbours do not.
         same_first: a ranking begins with the documents of another one.
         judged_only: rankings hold judged documents only, with scores that may be grades.
@@ -193,12 +203,29 @@ class Symptoms(NamedTuple):
         scores: scores rise or are equal, or relevant documents are in the second half.
     """
 
+    labels: bool = True
+    without_judged: bool = True
     few_found: bool = True
     same_first: bool = True
     judged_only: bool = True
     other_ids: bool = True
     rounded_ids: bool = True
     scores: bool = True
+
+    @property
+    def need_sample(self) -> bool:
+        """Whether more rankings must be read; the first two are of what the matrix shows."""
+        return any(self[2:])
+
+
+def has_few_matched(counted: Counted) -> bool:
+    """Return whether so few queries retrieve a judged document that the ids must be compared.
+
+    Of fewer than six queries it is not known: the sign-flip test cannot decide with so few, and so
+    few may well match nothing.
+    """
+    few = _FEW_MATCHED * counted.queries_ranked
+    return counted.queries_judged >= LEAST_QUERIES and counted.queries_matched < few
 
 
 def _few_found(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
@@ -225,6 +252,21 @@ def _few_found(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
     longest = int(max(fits[0] + 1, gaps, num_ranked - fits[-1])) - 1
     spread = -1 / math.log(num_failed / num_ranked)
     return longest >= LEAST_RANKINGS and longest > spread * (math.log(len(fits)) + _LONGER)
+
+
+def _may_know_labels(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
+    """Return whether rankings may be made from the judgements, or these from them."""
+    cells = matrix.cells
+    is_longer = (qrels.num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > qrels.num_judged)
+    num_longer = np.count_nonzero(is_longer)
+    # The first three documents of so many rankings are rarely all judged.
+    num_first = np.count_nonzero(cells.rank <= LEAST_DOCUMENTS)
+    if num_longer >= LEAST_QUERIES and num_first >= LEAST_DOCUMENTS * JUDGED_FIRST * num_longer:
+        return True
+    steps = np.diff(cells.grade)
+    steps[cells.row[1:] != cells.row[:-1]] = 0
+    num_with_rise = np.count_nonzero(matrix.count(cells.row[1:][steps > 0]))
+    return bool(num_with_rise <= (1 - IN_ORDER) * matrix.num_queries and (steps < 0).any())
 
 
 def _some_rise(scores: Floats, starts: Ints) -> bool:
@@ -260,6 +302,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     sample: RankingSample,
     seen: Symptoms,
     *,
+    stated_ranks: Sequence[StatedRanking],
     by_score: bool = True,
     search_ids: bool = True,
     is_thorough: bool = False,
@@ -272,6 +315,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
         matrix: the relevance matrix of all judged queries and the run.
         sample: rankings of the run.
         seen: the symptoms; without one, what it is of is not looked for.
+        stated_ranks: the ranks that lines of its file state.
         by_score: whether scores rank.
         search_ids: whether ids are searched for other spellings.
         is_thorough: whether these are all rankings, of which what few show is reported too, and
@@ -279,17 +323,21 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     """
     as_run = tuple(judgements_as_run(qrels, sample)) if seen.judged_only else ()
     if is_thorough or not as_run:
-        labels = tuple(findings_of_labels(qrels, matrix))
+        labels = tuple(findings_of_labels(qrels, matrix)) if seen.labels else ()
         yield from labels
         of_scores: Sequence[Finding] = ()
         if seen.scores and (sample.scores is None or by_score):
             ranks = relative_ranks(matrix)
-            of_scores = tuple(findings_of_scores(sample, ranks, is_thorough=is_thorough))
+            of_scores = tuple(
+                findings_of_scores(sample, stated_ranks, ranks, is_thorough=is_thorough)
+            )
         # Scores in the order of labels have ties, and wrong scores make right grades look wrong.
         if is_thorough or not labels:
             yield from of_scores
-        if is_thorough or not of_scores:
-            yield from findings_of_grades(qrels, matrix, is_shallow_too=is_thorough)
+        # Negatives that were chosen because systems rank them first are fewer than those of a pool.
+        if is_thorough or (is_deep_pool(qrels) and not of_scores):
+            yield from inverted_grades(qrels, matrix)
+            yield from lowest_grade_counts(qrels, matrix)
         if seen.other_ids and search_ids and not is_thorough:
             yield from spellings(qrels, sample)
     yield from as_run
@@ -298,6 +346,8 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     if search_ids and seen.few_found:
         yield from shifted_ids(qrels, sample)
     of_others = tuple(other_queries(qrels, run, sample)) if seen.few_found else ()
-    yield from of_others or rankings_without_judged(qrels, matrix)
+    yield from of_others
+    if seen.without_judged and not of_others:
+        yield from rankings_without_judged(qrels, matrix)
     if seen.same_first:
         yield from same_ranking(qrels, sample)

@@ -313,33 +313,17 @@ def _rarely_repeat(qrels: Qrels) -> bool:
 # Where judged documents are ranked
 
 
-def findings_of_grades(
-    qrels: Qrels, matrix: RelevanceMatrix, *, is_shallow_too: bool = False
-) -> Iterator[Finding]:
-    """Yield findings of the scale of a deep pool: where it begins, and which end is the best.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of qrels and run.
-        is_shallow_too: whether fewer judgements show which end is the best, for ``validate``: of
-            negatives that were chosen because systems rank them first they may not.
-    """
-    is_deep = is_deep_pool(qrels)
-    if is_deep or is_shallow_too:
-        yield from _inverted(qrels, matrix)
-    if is_deep:
-        yield from _lowest_counts(qrels, matrix)
-
-
-def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if most first documents count as relevant, many with the lowest grade.
+def lowest_grade_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+    """Yield a finding if most first documents of a deep pool count as relevant, and none is 0.
 
     So it is with a scale that begins at 1. Of two or three grades often only the relevant documents
     are listed, but then no system finds that many.
     """
     lowest = qrels.grades.min()
     is_long = matrix.num_retrieved >= TOP
-    if lowest < 1 or len(np.unique(qrels.grades)) > SCALE or is_long.sum() < LEAST_QUERIES:
+    if lowest < 1 or not is_deep_pool(qrels) or len(np.unique(qrels.grades)) > SCALE:
+        return
+    if is_long.sum() < LEAST_QUERIES:
         return
     count, total = int(np.count_nonzero(qrels.grades == lowest)), len(qrels.grades)
     cells = matrix.cells.upto(TOP)
@@ -354,7 +338,7 @@ def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
         )
 
 
-def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
+def inverted_grades(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
     """Yield a finding if the lowest grade is ranked before the highest.
 
     The first documents of systems are judged, so that judged documents of low grades tend to be

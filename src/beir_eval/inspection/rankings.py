@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,18 +74,15 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
     tops = {row: sample.best_ids(documents, TOP) for row, documents in sample.judged_rankings(most)}
     if len(tops) < LEAST_QUERIES:
         return
-    num_failed = 0
-    for row, doc_ids in tops.items():
-        judgements = slice(int(qrels.starts[row]), int(qrels.starts[row + 1]))
-        is_relevant = (qrels.grades[judgements] > 0).tolist()
-        relevant = compress(qrels.doc_ids[judgements], is_relevant)
-        num_failed += set(doc_ids).isdisjoint(relevant)
-    least = max(LEAST_RANKINGS, LEAST_SHARE * len(tops))
-    if num_failed < least:
-        return
     rows_of = _relevant_for(qrels, chain.from_iterable(tops.values()))
     fits = {row: _fits(rows_of, doc_ids) for row, doc_ids in tops.items()}
     own = np.array([fits[row].pop(row, 0.0) for row in tops])
+    num_failed, least = (
+        int(np.count_nonzero(own == 0)),
+        max(LEAST_RANKINGS, LEAST_SHARE * len(tops)),
+    )
+    if num_failed < least:
+        return
     best = np.array([max(fits[row].values(), default=0.0) for row in tops])
     others_fit = int(np.count_nonzero(best > own))
     fit_others = (
@@ -98,27 +95,30 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
         rows_of, list(tops.values()), float(best.sum())
     ):
         if exchanged and not fit_others:
-            yield _do_not_fit(*exchanged, num_failed, len(tops))
-        else:
-            yield _belongs_to_others(others_fit, len(tops), "another query better than their own")
-        return
-    rows = qrels.find_rows(run.query_ids)
-    own_fits = dict(zip(tops, own.tolist(), strict=True))
-    if shifted := _shifted(qrels, rows[rows >= 0].tolist(), fits, own_fits):
-        num_shifted, which = shifted
-        if num_shifted >= least:
-            what = f"the query {which} theirs, and not their own"
-            yield _belongs_to_others(num_shifted, len(tops), what)
-
-
-def _do_not_fit(num_own: int, num_expected: float, count: int, total: int) -> Finding:
-    return Finding.from_code(
+            num_own, num_expected = exchanged
+            yield Finding.from_code(
+                "rankings-of-other-queries",
+                f"rankings do not fit their queries: among the first {TOP} documents of "
+                f"{len(tops):,} rankings, {num_own:,} are relevant for their query; if rankings "
+                f"were exchanged at random, {num_expected:.0f} would be",
+                count=num_failed,
+                total=len(tops),
+            )
+            return
+        count, which = others_fit, "another query better than their own"
+    else:
+        rows = qrels.find_rows(run.query_ids)
+        own_fits = dict(zip(tops, own.tolist(), strict=True))
+        count, side = _shifted(qrels, rows[rows >= 0].tolist(), fits, own_fits)
+        if count < least:
+            return
+        which = f"the query {side} theirs, and not their own"
+    yield Finding.from_code(
         "rankings-of-other-queries",
-        f"rankings do not fit their queries: among the first {TOP} documents of {total:,} "
-        f"rankings, {num_own:,} are relevant for their query; if rankings were exchanged at "
-        f"random, {num_expected:.0f} would be",
+        f"rankings seem to belong to other queries: {count:,} of {len(tops):,} rankings looked at "
+        f"fit {which}",
         count=count,
-        total=total,
+        total=len(tops),
     )
 
 
@@ -172,10 +172,10 @@ def _shifted(
     rows: Sequence[int],
     fits: Mapping[int, Mapping[int, float]],
     own: Mapping[int, float],
-) -> tuple[int, str] | None:
+) -> tuple[int, str]:
     """Return how many rankings fit the query "after" or "before" theirs only, if it is no chance.
 
-    It is none if far fewer fit the query on the other side; or if it is more than expected of
+    It is 0 if far fewer fit the query on the other side; or if it is more than expected of
     rankings that fit their own query, and of any two queries. Queries of one topic may be
     neighbours.
 
@@ -197,17 +197,14 @@ def _shifted(
             if other != row and other in fits[row] and conversations[row] != conversations[other]:
                 num_neighbours[int(not fit), is_before] += 1
     most, fewest = num_neighbours[1].max(), num_neighbours[1].min()
-    if most < LEAST_RANKINGS:
-        return None
     num_failed = sum(not fit for fit in own.values())
     of_pairs = sum(map(len, fits.values())) / (len(own) * (len(qrels) - 1))
     of_neighbours = num_neighbours[0].max() / max(len(own) - num_failed, 1)
     expected = num_failed * max(of_pairs, of_neighbours, _LEAST_RATE)
     log_probability = _log_chance(most, expected) if most > expected else 0.0
     is_one_sided = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
-    if not is_one_sided and log_probability > _LOG_CHANCE:
-        return None
-    return int(most), ("after", "before")[int(num_neighbours[1].argmax())]
+    is_chance = not is_one_sided and log_probability > _LOG_CHANCE
+    return 0 if is_chance else int(most), ("after", "before")[int(num_neighbours[1].argmax())]
 
 
 def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
@@ -221,16 +218,6 @@ def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
     """
     parts = [_TURN.sub("", query_id) for query_id in query_ids]
     return parts if 1 < len(set(parts)) <= len(parts) / 2 else query_ids
-
-
-def _belongs_to_others(count: int, total: int, what: str) -> Finding:
-    return Finding.from_code(
-        "rankings-of-other-queries",
-        f"rankings seem to belong to other queries: {count:,} of {total:,} rankings looked at "
-        f"fit {what}",
-        count=count,
-        total=total,
-    )
 
 
 def _relevant_for(qrels: Qrels, doc_ids: Iterable[str]) -> dict[str, list[int]]:

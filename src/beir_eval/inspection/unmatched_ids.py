@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.core.ids import NOT_AN_ID
-from beir_eval.errors import RunError, number_of, shown
+from beir_eval.errors import RunError, first_few, number_of, shown
 from beir_eval.inspection.finding import (
     LEAST_DIFFERENT,
     LEAST_QUERIES,
@@ -61,8 +61,8 @@ _OUTSIDE_SHARE, _LEAST_OUTSIDE = 0.2, 10
 UNMATCHED = "document-ids-do-not-match"
 #: The share of ids that have a prefix or suffix which is the reason why they do not match.
 _NEARLY_ALL, _LEAST_PAIRS = 0.9, 3
-#: Examples of ids of each side, and the characters of each, in a sentence.
-_EXAMPLES, _LONGEST_ID = 2, 60
+#: Examples of ids of each side in a sentence.
+_EXAMPLES = 2
 _MOST_DIGITS = 12
 #: In how many rankings spellings are compared: fewer if many documents are judged for each query.
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
@@ -103,13 +103,7 @@ class IdDifference(NamedTuple):
         """
         if not self.wanted or not self.listed:
             return ()
-        return (f"the qrels have {_id_list(self.wanted)}, the run has {_id_list(self.listed)}",)
-
-
-def _id_list(ids: Sequence[str]) -> str:
-    """Return ids as text, each in quotes and cut to a readable length."""
-    cut = (text if len(text) <= _LONGEST_ID else f"{text[: _LONGEST_ID - 1]}…" for text in ids)
-    return ", ".join(map(repr, cut))
+        return (f"the qrels have {first_few(self.wanted)}, the run has {first_few(self.listed)}",)
 
 
 def _are_hardly_any_matched(counted: Counted) -> bool:
@@ -442,12 +436,6 @@ def _first_ids(groups: Sequence[Collection[str]]) -> tuple[str, ...]:
 # Some ids that are other ones
 
 
-def spellings(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
-    """Yield a finding for each way in which some ids of the run are spelled otherwise."""
-    pairs = nearly_equal(qrels, sample)
-    return check_spellings("document", "the run", pairs, is_sample=True)
-
-
 def check_spellings(
     kind: str, owner: str, pairs: Iterable[tuple[str, str]], *, is_sample: bool = False
 ) -> Iterator[Finding]:
@@ -470,10 +458,10 @@ def check_spellings(
         )
 
 
-def nearly_equal(
+def spellings(
     qrels: Qrels, sample: RankingSample, *, is_thorough: bool = False
-) -> Sequence[tuple[str, str]]:
-    """Return (judged id, retrieved id) of two spellings of the same id.
+) -> Iterator[Finding]:
+    """Yield a finding for each way in which some ids of the run are spelled otherwise.
 
     Args:
         qrels: the judgements.
@@ -495,7 +483,8 @@ def nearly_equal(
         if listed:
             absent = list(itertools.filterfalse(set(retrieved).__contains__, judged))
             pairs += IdMatcher(absent, most_wanted).pairs(listed[:most_listed])
-    return pairs if is_thorough or len(pairs) >= _LEAST_SHARE * num_matched else []
+    if is_thorough or len(pairs) >= _LEAST_SHARE * num_matched:
+        yield from check_spellings("document", "the run", pairs, is_sample=not is_thorough)
 
 
 def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
