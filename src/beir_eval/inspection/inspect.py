@@ -345,7 +345,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
         yield from rounded_ids(qrels, sample)
     if search_ids and seen.few_found:
         yield from shifted_ids(qrels, sample)
-    of_others = tuple(other_queries(qrels, run, sample)) if seen.few_found else ()
+    of_others = tuple(other_queries(qrels, run, matrix, sample)) if seen.few_found else ()
     yield from of_others
     if seen.without_judged and not of_others:
         yield from rankings_without_judged(qrels, matrix)

@@ -56,7 +56,9 @@ _LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
 _LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
 
 
-def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Finding]:
+def other_queries(
+    qrels: Qrels, run: Run, matrix: RelevanceMatrix, sample: RankingSample
+) -> Iterator[Finding]:
     """Yield a finding if rankings fit other queries than theirs.
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
@@ -68,21 +70,20 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
     Args:
         qrels: the judgements.
         run: the run.
-        sample: its rankings.
+        matrix: the relevance matrix of qrels and run.
+        sample: rankings of the run.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
-    tops = {row: sample.best_ids(documents, TOP) for row, documents in sample.judged_rankings(most)}
-    if len(tops) < LEAST_QUERIES:
+    ranked = sample.judged_rankings(most)
+    finds = matrix.num_relevant_upto(TOP)[[row for row, _ in ranked]]
+    num_failed = int(np.count_nonzero(finds == 0))
+    least = max(LEAST_RANKINGS, LEAST_SHARE * len(ranked))
+    if len(ranked) < LEAST_QUERIES or num_failed < least:
         return
+    tops = {row: sample.best_ids(documents, TOP) for row, documents in ranked}
     rows_of = _relevant_for(qrels, chain.from_iterable(tops.values()))
     fits = {row: _fits(rows_of, doc_ids) for row, doc_ids in tops.items()}
     own = np.array([fits[row].pop(row, 0.0) for row in tops])
-    num_failed, least = (
-        int(np.count_nonzero(own == 0)),
-        max(LEAST_RANKINGS, LEAST_SHARE * len(tops)),
-    )
-    if num_failed < least:
-        return
     best = np.array([max(fits[row].values(), default=0.0) for row in tops])
     others_fit = int(np.count_nonzero(best > own))
     fit_others = (
