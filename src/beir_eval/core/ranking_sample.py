@@ -86,18 +86,6 @@ class RankingSample:
             for ranking in rankings[spread].tolist()
         ]
 
-    def best_positions(self, documents: slice, k: int) -> list[int]:
-        """Return the positions of the best documents of a ranking, best first.
-
-        Args:
-            documents: the documents of the ranking, one of ``slices``.
-            k: how many to return at most.
-        """
-        if self.scores is None:
-            return list(range(documents.start, min(documents.start + k, documents.stop)))
-        order = np.argsort(-self.scores[documents], kind="stable")[:k]
-        return (order + documents.start).tolist()  # type: ignore[no-any-return]
-
     def best_ids(self, documents: slice, k: int) -> list[str]:
         """Return the best documents of a ranking, best first, each once.
 
@@ -105,11 +93,11 @@ class RankingSample:
             documents: the documents of the ranking, one of ``slices``.
             k: how many to return at most.
         """
-        best = [self.doc_ids[position] for position in self.best_positions(documents, k)]
-        if len(set(best)) == len(best):
-            return best
-        positions = self.best_positions(documents, documents.stop - documents.start)
-        return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
+        positions: Iterable[int] = range(documents.start, documents.stop)
+        if self.scores is not None:
+            order = np.argsort(-self.scores[documents], kind="stable")
+            positions = (order + documents.start).tolist()
+        return list(dict.fromkeys(map(self.doc_ids.__getitem__, positions)))[:k]
 
 
 @lru_cache(maxsize=2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
-from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION
 from beir_eval.errors import SettingError, check_count, check_flag, check_name, first_few
@@ -169,8 +169,9 @@ class Evaluator:
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._is_drop_in = False
         self._inspector = Inspector(self.qrels, self.measures)
-        names = [str(measure) for measure in self.measures if not measure.has_tie_extremes]
-        if ties in ("best", "worst") and names:
+        if ties not in TIES_WITHOUT_GRADES and (
+            names := [str(measure) for measure in self.measures if not measure.has_tie_extremes]
+        ):
             msg = (
                 f"ties={ties!r} is not offered for {first_few(names)}: relevant documents first or "
                 "last are not their extremes; ask for them with another tie rule"

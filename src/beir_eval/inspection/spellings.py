@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
-from itertools import compress, count
+from collections import Counter, defaultdict
+from itertools import compress, count, permutations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -21,7 +22,6 @@ from beir_eval.errors import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
 #: The character that some programs write at the beginning of a text.
 BYTE_ORDER_MARK = "\ufeff"
@@ -338,16 +338,14 @@ class IdForms(NamedTuple):
     """How ids are written: their signs, with "a" for letters, without digits.
 
     Attributes:
-        of_ids: the form of each id; empty if there is a text among them.
-        forms: the different ones.
+        forms: how many ids have each form; empty if there is a text among them.
         prefix: what all ids begin with, up to its last letter.
         zeros: how many numbers with leading zeros there are for each id.
         are_floats: whether some ids are written as floats, or the first ones may be rounded.
         are_many: whether nearly each id is written in its own way, as addresses and titles are.
     """
 
-    of_ids: Sequence[str] = ()
-    forms: AbstractSet[str] = frozenset()
+    forms: Mapping[str, int] = MappingProxyType({})
     prefix: str = ""
     zeros: float = 0.0
     are_floats: bool = False
@@ -362,20 +360,18 @@ class IdForms(NamedTuple):
         forms = text.translate(_FORM)
         for letters in ("aaaa", "aa", "aa", "AAAA", "AA", "AA"):
             forms = forms.replace(letters, letters[0])
-        lines = forms.split("\n")
-        different = frozenset(lines)
+        num_ids_of = Counter(forms.split("\n"))
         return cls(
-            lines,
-            different,
+            num_ids_of,
             re.sub(r"[\W\d_]+$", "", common_prefix(ids)),
             len(_LEADING_ZERO.findall(text)) / len(ids),
             "e+" in text or are_floats(ids[:_FEW_IDS]),
-            len(different) > max(_MOST_FORMS, _MOST_FORMS_SHARE * len(ids)),
+            len(num_ids_of) > max(_MOST_FORMS, _MOST_FORMS_SHARE * len(ids)),
         )
 
     def differ(self, others: IdForms) -> bool:
         """Return whether some ids of one side are written as none of the other is."""
-        if not self.of_ids or not others.of_ids:
+        if not self.forms or not others.forms:
             return False
         if self.are_many or others.are_many or self.prefix != others.prefix:
             return True
@@ -383,8 +379,7 @@ class IdForms(NamedTuple):
         if more - fewer > _OTHER_ZEROS or fewer == 0 < more:
             return True
         return any(
-            sum(map((ours.forms - theirs.forms).__contains__, ours.of_ids))
-            >= _LEAST_OTHER * len(ours.of_ids)
-            for ours, theirs in ((self, others), (others, self))
-            if ours.forms - theirs.forms
+            sum(number for form, number in ours.items() if form not in theirs)
+            >= max(1, _LEAST_OTHER * sum(ours.values()))
+            for ours, theirs in permutations((self.forms, others.forms))
         )

@@ -539,8 +539,8 @@ def _hits_of_neighbours(qrels: Qrels, sample: RankingSample, most: int) -> Count
     """
     hits: Counter[int] = Counter()
     for row, documents in sample.judged_rankings(most):
-        best = [sample.doc_ids[at] for at in sample.best_positions(documents, TOP)]
-        numbers = [number for number in map(_row_number, best) if number >= 0]
+        best = map(_row_number, sample.best_ids(documents, TOP))
+        numbers = [number for number in best if number >= 0]
         grades = qrels.grades_of_row(row) if numbers else {}
         hits.update(
             step
