@@ -308,7 +308,7 @@ class Evaluator:
             **run.chunk_counts,
             text=text,
             excluded=excluded,
-            double_precision=sums_of(moved.values(), self.measures),
+            double_precision=sums_of(moved.values(), self.measures) if moved else {},
         )
 
 

@@ -64,7 +64,8 @@ _NEARLY_ALL, _LEAST_PAIRS = 0.9, 3
 #: Examples of ids of each side in a sentence.
 _EXAMPLES = 2
 _MOST_DIGITS = 12
-#: In how many rankings spellings are compared: fewer if many documents are judged for each query.
+#: In how many rankings ids are compared with their neighbours, and with other spellings; with these
+#: in fewer if many documents are judged for each query.
 _MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
 #: How many retrieved ids that are not judged are compared, of each, and with how many judged ones.
 _MOST_LISTED, _MOST_WANTED = 20, 300
@@ -73,8 +74,6 @@ _LEAST_SHARE = 0.03
 #: Ids as they are written if they were read as floats, such as "1.23457e+06", and how many ids are
 #: compared with this pattern.
 _ROUNDED_ID, _MOST_COMPARED = re.compile(r"\d(\.\d+)?e\+\d+"), 1_000
-#: In how many rankings neighbours of the ids are looked for: first few, then more.
-_FEW_RANKINGS, _MORE_RANKINGS = 6, 30
 #: How many times more often a neighbour must be relevant than the document itself.
 _TIMES_MORE = 1.5
 
@@ -512,10 +511,18 @@ def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
 
 def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     """Yield a finding if ids are numbers that are 1 more or less than those of the qrels."""
-    hits = _hits_of_neighbours(qrels, sample, _FEW_RANKINGS)
-    if hits[0] > max(hits[-1], hits[1]):
-        return
-    hits = _hits_of_neighbours(qrels, sample, _MORE_RANKINGS)
+    # {-1, 0 or 1: how many first documents are relevant after adding it to their ids}
+    hits: Counter[int] = Counter()
+    for row, documents in sample.judged_rankings(_MOST_RANKINGS):
+        best = map(_row_number, sample.best_ids(documents, TOP))
+        numbers = [number for number in best if number >= 0]
+        grades = qrels.grades_of_row(row) if numbers else {}
+        hits.update(
+            step
+            for number in numbers
+            for step in (-1, 0, 1)
+            if grades.get(str(number + step), 0) > 0
+        )
     step = 1 if hits[1] > hits[-1] else -1
     # Neighbours may be relevant together, as passages of a document.
     is_no_chance = hits[step] - hits[0] > STANDARD_ERRORS * hits.total() ** 0.5
@@ -527,25 +534,3 @@ def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
             f"would be relevant, and as they are {hits[0]:,}",
             count=hits[step],
         )
-
-
-def _hits_of_neighbours(qrels: Qrels, sample: RankingSample, most: int) -> Counter[int]:
-    """Return {-1, 0 or 1: how many first documents are relevant after adding it to their ids}.
-
-    Args:
-        qrels: the judgements.
-        sample: rankings of a run.
-        most: how many rankings are looked at.
-    """
-    hits: Counter[int] = Counter()
-    for row, documents in sample.judged_rankings(most):
-        best = map(_row_number, sample.best_ids(documents, TOP))
-        numbers = [number for number in best if number >= 0]
-        grades = qrels.grades_of_row(row) if numbers else {}
-        hits.update(
-            step
-            for number in numbers
-            for step in (-1, 0, 1)
-            if grades.get(str(number + step), 0) > 0
-        )
-    return hits

@@ -262,14 +262,9 @@ def _read_qrels(
             )
         bad_lines += numbers
         if isinstance(judgements, Qrels):
-            num_repeated += judgements.repeated_judgements
             if len(files) == 1:
-                return QrelsInput(
-                    name=str(file),
-                    qrels=judgements,
-                    num_repeated=num_repeated,
-                    bad_lines=bad_lines,
-                )
+                return replace(_from_qrels(str(file), judgements), bad_lines=numbers)
+            num_repeated += judgements.repeated_judgements
             values = _columns_of(judgements)
         else:
             iterations, values = judgements.iterations, judgements.columns
