@@ -256,12 +256,11 @@ def _few_found(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
 
 def _may_know_labels(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
     """Return whether rankings may be made from the judgements, or these from them."""
-    cells = matrix.cells
-    is_longer = (qrels.num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > qrels.num_judged)
-    num_longer = np.count_nonzero(is_longer)
-    # The first three documents of so many rankings are rarely all judged.
-    num_first = np.count_nonzero(cells.rank <= LEAST_DOCUMENTS)
-    if num_longer >= LEAST_QUERIES and num_first >= LEAST_DOCUMENTS * JUDGED_FIRST * num_longer:
+    cells, num_judged = matrix.cells, qrels.num_judged
+    is_longer = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
+    num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
+    num_equal = np.count_nonzero(is_longer & (num_first == num_judged))
+    if num_equal >= JUDGED_FIRST * max(LEAST_QUERIES, int(np.count_nonzero(is_longer))):
         return True
     steps = np.diff(cells.grade)
     steps[cells.row[1:] != cells.row[:-1]] = 0
