@@ -175,7 +175,7 @@ def test_ranks_in_an_array_of_rows_are_looked_at(tmp_path):
         for finding in validate({"q1": {"d1": 1}}, write_file(tmp_path, json.dumps(rows))).findings
     }
     assert "ranks-against-scores" in codes
-    assert read_run(write_file(tmp_path, json.dumps(rows * 2_000))).stated_ranks is None
+    assert read_run(write_file(tmp_path, json.dumps(rows * 2_000))).stated_ranks == []
 
 
 @pytest.mark.parametrize("content", ["[1]", '[{"qid": "q1", "docs": ["d1"]}, 7]', "[{]"])

@@ -31,7 +31,7 @@ def ranking_of(run):
 def test_a_document_has_the_best_score_of_its_chunks_and_the_position_of_the_first():
     run = Run({"q": {"a#1": 2.0, "b#1": 5.0, "a#2": 7.0, "plain": 1.0}}, collapse="#")
     assert ranking_of(run) == [("q", ["a", "b", "plain"], [7.0, 5.0, 1.0])]
-    assert (run.chunk_counts.chunks, run.chunk_counts.further, run.chunk_counts.others) == (3, 1, 1)
+    assert run.chunk_counts == {"chunks": 3, "further_chunks": 1, "ids_not_of_chunks": 1}
     unscored = Run.from_rankings({"q": ["a#1", "b#1", "a#2"]}, collapse="#")
     assert ranking_of(unscored) == [("q", ["a", "b"], None)]
 

@@ -33,7 +33,7 @@ def test_a_dense_matrix_has_the_grade_at_each_rank():
 
 
 def test_a_condensed_matrix_has_judged_documents_only():
-    condensed = matrix().condensed()
+    condensed = matrix().condensed
     assert condensed.num_retrieved.tolist() == [2, 0, 1]
     expected = [[2.0, 0.0], [NAN, NAN], [1.0, NAN]]
     assert condensed.to_dense(2) == pytest.approx(np.array(expected), nan_ok=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import Qrels, Run
-from beir_eval.core.ranking_sample import RankingSample, Sampler, StatedRanks
+from beir_eval.core.ranking_sample import RankingSample, Sampler, stated_rankings
 
 QRELS = Qrels({"q1": {"a": 1}, "q2": {"b": 1}})
 
@@ -14,7 +14,6 @@ def test_all_rankings_of_a_run_are_taken_those_of_queries_without_judgements_too
     sample = RankingSample.of_run(run, QRELS)
     assert (sample.rows.tolist(), sample.starts.tolist()) == ([1, -1], [0, 2, 3])
     assert (list(sample.doc_ids), sample.scores.tolist()) == (["b", "c", "x"], [2, 1, 3])
-    assert sample.stated_ranks is None
 
 
 def test_rankings_without_scores_have_none():
@@ -48,13 +47,14 @@ def test_of_many_queries_some_are_kept():
 
 @pytest.mark.parametrize("lines", [[], [("q", "first", 1.0)], [("q", "nan", 1.0)]])
 def test_without_lines_or_numbers_no_ranks_are_stated(lines):
-    assert StatedRanks.of_lines(lines) is None
+    assert stated_rankings(lines) == []
 
 
 def test_stated_ranks_are_those_of_each_query_in_the_order_of_the_lines():
     lines = [("q1", "1", 9.0), ("q2", "1", 5.0), ("q1", "2", 8.0)]
-    ranks = StatedRanks.of_lines(lines)
-    assert [
-        (query, numbers.tolist(), scores.tolist()) for query, numbers, scores in ranks.rankings()
-    ] == [("q1", [1, 2], [9, 8]), ("q2", [1], [5])]
-    assert ranks.scores.dtype == np.float64
+    rankings = stated_rankings(lines)
+    assert [(query, ranks.tolist(), scores.tolist()) for query, ranks, scores in rankings] == [
+        ("q1", [1, 2], [9, 8]),
+        ("q2", [1], [5]),
+    ]
+    assert rankings[0][2].dtype == np.float64

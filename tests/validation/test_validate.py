@@ -12,9 +12,9 @@ import pytest
 from beir_eval import BeirEvalWarning, Qrels, Run, Validation, load_dataset, read_qrels, validate
 from beir_eval.datasets import demo
 from beir_eval.errors import FileFormatError, RunError, SettingError
-from beir_eval.inspection.document_ids import check_spellings
 from beir_eval.inspection.finding import finding_texts
 from beir_eval.inspection.spellings import IdMatcher
+from beir_eval.inspection.unmatched_ids import check_spellings
 from time_limit import time_limit
 
 QUERIES = [f"q{number}" for number in range(8)]

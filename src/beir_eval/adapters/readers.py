@@ -13,7 +13,7 @@ from beir_eval.adapters.run_size import RUN_FILE, is_too_large
 from beir_eval.core.column_names import NO_COLUMNS, QRELS_ROLES, RUN_ROLES, StatedColumns
 from beir_eval.core.files import FileContent, as_path
 from beir_eval.core.imports import import_name
-from beir_eval.core.ranking_sample import StatedRanks
+from beir_eval.core.ranking_sample import StatedRanking, stated_rankings
 from beir_eval.errors import FileFormatError, InputError, SettingError, shown
 
 #: How many lines are looked at for ranks.
@@ -321,8 +321,8 @@ def ranks_in_content(
 
 def stated_ranks_of(
     content: FileContent, stated: str | None = None, columns: StatedColumns = NO_COLUMNS
-) -> StatedRanks | None:
-    """Return the ranks in the first 1,000 lines of a run that has ranks beside scores; else None.
+) -> list[StatedRanking]:
+    """Return the ranks in the first 1,000 lines of a run that has ranks beside scores, by query.
 
     Args:
         content: the content of a run that was read without an error.
@@ -330,7 +330,7 @@ def stated_ranks_of(
         columns: what is stated about columns, as for ``read_run``.
     """
     lines = ranks_in_content(content, stated, columns, only_head=True)
-    return StatedRanks.of_lines(islice(lines, _MOST_RANKS))
+    return stated_rankings(islice(lines, _MOST_RANKS))
 
 
 def _read(

@@ -178,12 +178,6 @@ def excluded_ids(query_id: str, doc_ids: Any) -> frozenset[str]:
     return frozenset(ids) - {"N/A"}
 
 
-def has_fractional_grades(grades: Floats) -> bool:
-    """Return whether some positive grade is not a whole number."""
-    positive = grades[grades > 0]
-    return bool((positive != np.floor(positive)).any())
-
-
 class Qrels:
     """The judged documents of each query, with their grades.
 
@@ -512,7 +506,8 @@ class Qrels:
     @property
     def has_fractional_grades(self) -> bool:
         """Whether some positive grade is not a whole number."""
-        return has_fractional_grades(self.grades)
+        positive = self.grades[self.grades > 0]
+        return bool((positive != np.floor(positive)).any())
 
     def grades_of_row(self, row: int) -> dict[str, float]:
         """Return {doc_id: grade} of one query, highest grade first.

@@ -135,15 +135,18 @@ def drop_documents(block: RankingBlock, qrels: Qrels, settings: EvaluationSettin
     Raises:
         DuplicateDocumentError: a document is listed twice, and ``settings.duplicates`` is "error".
     """
-    if len(block.copy_group) and settings.duplicates == "error":
-        _raise_duplicate_error(block, qrels)
-    spare = _spare_copies(block, settings)
-    dropped = spare if settings.duplicates == "first" else spare[:0]
+    result, dropped = block, block.copy_group[:0]
+    if len(block.copy_group):
+        if settings.duplicates == "error":
+            _raise_duplicate_error(block, qrels)
+        spare = _spare_copies(block, settings)
+        result = _use_best_copies(block, spare, settings)
+        if settings.duplicates == "first":
+            dropped = spare
     if settings.drop_identical_ids:
         dropped = np.union1d(dropped, block.identical)
     if len(block.excluded):
         dropped = np.union1d(dropped, block.excluded)
-    result = _use_best_copies(block, spare, settings) if len(spare) else block
     return _remove_entries(result, dropped, qrels) if len(dropped) else result
 
 
@@ -225,8 +228,6 @@ def _raise_duplicate_error(block: RankingBlock, qrels: Qrels) -> None:
 
 def _spare_copies(block: RankingBlock, settings: EvaluationSettings) -> Ints:
     """Return the positions of all copies but the best-ranked one of each document, sorted."""
-    if not len(block.copy_group):
-        return block.copy_group
     position, group = block.copy_position, block.copy_group
     if block.scores is None or settings.order == "given":
         best_first = np.lexsort((position, group))

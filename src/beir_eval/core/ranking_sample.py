@@ -1,11 +1,11 @@
-"""``RankingSample``: a few rankings as they were given, for checks of their content."""
+"""``RankingSample``: a few rankings as they were given; and the ranks that a file states."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _MOST_QUERIES, _MOST_DOCUMENTS = 60, 100
 _LOOK_STEP, _LOOK_PAIR, _LOOK_DOCUMENTS = 5, 2, 10
 _NO_INTS: Ints = np.zeros(0, dtype=np.int64)
 
+#: Query, ranks and scores, f8[N] each, as the N lines of a query in a file state them.
+StatedRanking: TypeAlias = "tuple[str, Floats, Floats]"
+
 
 @dataclass(frozen=True, eq=False)
 class RankingSample:
@@ -37,25 +40,20 @@ class RankingSample:
         starts: where each ranking begins, and the end of the last, i8[S+1].
         doc_ids: the documents. [N]
         scores: their scores, f8[N]; None if a ranking has none.
-        stated_ranks: the ranks that lines of the run's file state; None if there are none.
     """
 
     rows: Ints
     starts: Ints
     doc_ids: Sequence[str]
     scores: Floats | None
-    stated_ranks: StatedRanks | None = None
 
     @classmethod
-    def of_run(
-        cls, run: Run, qrels: Qrels, stated_ranks: StatedRanks | None = None
-    ) -> RankingSample:
+    def of_run(cls, run: Run, qrels: Qrels) -> RankingSample:
         """Return all rankings of a run, whole.
 
         Args:
             run: the run.
             qrels: the judgements.
-            stated_ranks: the ranks that its file states.
 
         Raises:
             RunError: a ranking is not valid.
@@ -68,7 +66,6 @@ class RankingSample:
             starts_from_lengths(np.array([len(docs) for _, docs, _ in rankings], dtype=np.int64)),
             [doc_id for _, docs, _ in rankings for doc_id in docs],
             np.concatenate(scores).astype(np.float64) if has_scores else None,
-            stated_ranks,
         )
 
     def slices(self) -> Iterator[slice]:
@@ -89,18 +86,6 @@ class RankingSample:
             for ranking in rankings[spread].tolist()
         ]
 
-    def best_positions(self, documents: slice, k: int) -> list[int]:
-        """Return the positions of the best documents of a ranking, best first.
-
-        Args:
-            documents: the documents of the ranking, one of ``slices``.
-            k: how many to return at most.
-        """
-        if self.scores is None:
-            return list(range(documents.start, min(documents.start + k, documents.stop)))
-        order = np.argsort(-self.scores[documents], kind="stable")[:k]
-        return (order + documents.start).tolist()  # type: ignore[no-any-return]
-
     def best_ids(self, documents: slice, k: int) -> list[str]:
         """Return the best documents of a ranking, best first, each once.
 
@@ -108,11 +93,11 @@ class RankingSample:
             documents: the documents of the ranking, one of ``slices``.
             k: how many to return at most.
         """
-        best = [self.doc_ids[position] for position in self.best_positions(documents, k)]
-        if len(set(best)) == len(best):
-            return best
-        positions = self.best_positions(documents, documents.stop - documents.start)
-        return list(dict.fromkeys(self.doc_ids[position] for position in positions))[:k]
+        positions: Iterable[int] = range(documents.start, documents.stop)
+        if self.scores is not None:
+            order = np.argsort(-self.scores[documents], kind="stable")
+            positions = (order + documents.start).tolist()
+        return list(dict.fromkeys(map(self.doc_ids.__getitem__, positions)))[:k]
 
 
 @lru_cache(maxsize=2)
@@ -185,18 +170,17 @@ class Sampler:
             begins = np.minimum(first, len(block.scores) - 1)
             does_ascend = (last > first) & (block.scores[ends] > block.scores[begins])
             first = np.where(does_ascend, last - lengths, first)
-        self._read()
+        if self._unread is not None:
+            self._read(self._unread)
         self._rows.append(block.rows[rankings])
         self._lengths.append(lengths)
         self._unread = _Unread(block.scores, block.ids_at, first)
         if not self._reads_later:
-            self._read()
+            self._read(self._unread)
 
-    def _read(self) -> None:
+    def _read(self, unread: _Unread) -> None:
         """Keep the scores and ids of the last block."""
-        if self._unread is None:
-            return
-        scores, doc_ids = self._unread.documents(self._unread.first, self._lengths[-1])
+        scores, doc_ids = unread.documents(unread.first, self._lengths[-1])
         self._unread = None
         self._doc_ids += doc_ids
         if scores is None:
@@ -204,18 +188,15 @@ class Sampler:
         elif self._scores is not None:
             self._scores.append(scores)
 
-    def sample(
-        self, stated_ranks: StatedRanks | None = None, *, is_first_look: bool = False
-    ) -> RankingSample:
+    def sample(self, *, is_first_look: bool = False) -> RankingSample:
         """Return what was kept, in the order of the qrels, whatever the order of the blocks.
 
         Args:
-            stated_ranks: the ranks that the first lines of the run's file state.
             is_first_look: whether the first ten documents of two of five queries, which are
                 neighbours, are enough.
         """
-        if len(self._rows) != 1:
-            self._read()
+        if self._unread is not None and len(self._rows) > 1:
+            self._read(self._unread)
         rows = np.concatenate([_NO_INTS, *self._rows])
         lengths = np.concatenate([_NO_INTS, *self._lengths])
         order = np.argsort(rows)
@@ -232,45 +213,27 @@ class Sampler:
             scores = None if kept is None else np.concatenate([np.zeros(0), *kept])[documents]
         else:
             scores, doc_ids = self._unread.documents(first, lengths)
-        return RankingSample(
-            rows[order], starts_from_lengths(lengths), doc_ids, scores, stated_ranks
-        )
+        return RankingSample(rows[order], starts_from_lengths(lengths), doc_ids, scores)
 
 
-@dataclass(frozen=True, eq=False)
-class StatedRanks:
-    """Lines of a run file that lists ranks beside scores, which trec_eval and we ignore.
+def stated_rankings(lines: Iterable[tuple[str, str, float]]) -> list[StatedRanking]:
+    """Return the ranks and scores of each query, in the order of the lines.
 
-    Attributes:
-        query_ids: the query of each line. [N]
-        ranks: the number in the column of ranks, f8[N].
-        scores: the number in the column of scores, f8[N].
+    There are none if a rank is not a finite number.
+
+    Args:
+        lines: the query, the text in the column of ranks, and the score of each line of a run file
+            that lists ranks beside scores, which trec_eval and we ignore.
     """
-
-    query_ids: Sequence[str]
-    ranks: Floats
-    scores: Floats
-
-    @classmethod
-    def of_lines(cls, lines: Iterable[tuple[str, str, float]]) -> StatedRanks | None:
-        """Return the ranks of lines; None without a line, or if a rank is not a finite number.
-
-        Args:
-            lines: the query, the text in the column of ranks, and the score of each line.
-        """
-        columns = list(lines)
-        try:
-            numbers = np.array([float(rank) for _, rank, _ in columns])
-        except ValueError:
-            return None
-        is_known = len(numbers) > 0 and np.isfinite(numbers).all()
-        query_ids, scores = [line[0] for line in columns], np.array([line[2] for line in columns])
-        return cls(query_ids, numbers, scores) if is_known else None
-
-    def rankings(self) -> Iterator[tuple[str, Floats, Floats]]:
-        """Yield (query, ranks, scores) of each query, in the order of the lines."""
-        lines_of: dict[str, list[int]] = {}
-        for line, query_id in enumerate(self.query_ids):
-            lines_of.setdefault(query_id, []).append(line)
-        for query_id, lines in lines_of.items():
-            yield query_id, self.ranks[lines], self.scores[lines]
+    columns = list(lines)
+    try:
+        ranks = np.array([float(rank) for _, rank, _ in columns])
+    except ValueError:
+        return []
+    if not np.isfinite(ranks).all():
+        return []
+    scores = np.array([score for *_, score in columns])
+    lines_of: dict[str, list[int]] = {}
+    for line, (query_id, *_) in enumerate(columns):
+        lines_of.setdefault(query_id, []).append(line)
+    return [(query_id, ranks[of], scores[of]) for query_id, of in lines_of.items()]

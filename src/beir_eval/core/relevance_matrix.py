@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from pydantic import ConfigDict
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from beir_eval.core.ranking_sample import Sampler
     from beir_eval.core.run import Run
     from beir_eval.core.run_sources.base import RankingBlock
+
+_Array = TypeVar("_Array", Floats, Ints)
 
 
 class Cells(NamedTuple):
@@ -80,9 +82,7 @@ class RelevanceMatrix:
     cells: Cells
     judgements: Cells
     _relevant: dict[float | None, Cells] = field(default_factory=dict, init=False, repr=False)
-    _counts: dict[Hashable, Ints] = field(default_factory=dict, init=False, repr=False)
-    _relevant_so_far: dict[float | None, Ints] = field(default_factory=dict, init=False, repr=False)
-    _shared: dict[Hashable, Floats] = field(default_factory=dict, init=False, repr=False)
+    _shared: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def num_queries(self) -> int:
@@ -129,8 +129,8 @@ class RelevanceMatrix:
         # Adding 0 changes no bit, and is faster than leaving cells out.
         return self.sum(np.where(cells.rank <= cutoff, values, 0.0), cells.row)
 
-    def shared(self, key: Hashable, compute: Callable[[], Floats]) -> Floats:
-        """Return what several measures need, computed once per key; read-only.
+    def shared(self, key: Hashable, compute: Callable[[], _Array]) -> _Array:
+        """Return an array that several measures need, computed once per key; read-only.
 
         Args:
             key: what it is, with its parameters.
@@ -139,7 +139,7 @@ class RelevanceMatrix:
         if key not in self._shared:
             self._shared[key] = compute()
             self._shared[key].flags.writeable = False
-        return self._shared[key]
+        return cast("_Array", self._shared[key])
 
     def count(self, row: Ints) -> Ints:
         """Return the number of cells of each query, i8[Q].
@@ -159,6 +159,18 @@ class RelevanceMatrix:
             self._relevant[rel] = self.cells.where(is_relevant(self.cells.grade, rel))
         return self._relevant[rel]
 
+    def mean_relative_ranks(self, cells: Cells) -> Floats:
+        """Return the mean relative rank of some cells of each query, f8[Q]; NaN without any.
+
+        It is 0 before the first document of the ranking, and 1 behind the last.
+
+        Args:
+            cells: some of the cells.
+        """
+        relative = (cells.rank - 0.5) / self.num_retrieved[cells.row]
+        counts = self.count(cells.row)
+        return np.where(counts > 0, self.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
+
     def num_relevant(self, rel: float | None = None) -> Ints:
         """Return the number of relevant documents in the qrels (R) of each query, read-only i8[Q].
 
@@ -166,7 +178,9 @@ class RelevanceMatrix:
             rel: the lowest relevant grade; None means every grade above 0.
         """
         judged = self.judgements
-        return self._cached_count(("R", rel), lambda: judged.row[is_relevant(judged.grade, rel)])
+        return self.shared(
+            ("R", rel), lambda: self.count(judged.row[is_relevant(judged.grade, rel)])
+        )
 
     def num_retrieved_upto(self, cutoff: int | None) -> Ints:
         """Return how many documents are in the first ``cutoff`` ranks, i8[Q].
@@ -186,19 +200,7 @@ class RelevanceMatrix:
         relevant = self.relevant(rel)
         if cutoff is not None and relevant.rank.max(initial=0) <= cutoff:
             cutoff = None
-        return self._cached_count((cutoff, rel), lambda: relevant.upto(cutoff).row)
-
-    def _cached_count(self, key: Hashable, get_row: Callable[[], Ints]) -> Ints:
-        """Return the number of cells of each query, read-only i8[Q], computed once per key.
-
-        Args:
-            key: what is counted, with its parameters.
-            get_row: returns the query of each cell that counts.
-        """
-        if key not in self._counts:
-            self._counts[key] = self.count(get_row())
-            self._counts[key].flags.writeable = False
-        return self._counts[key]
+        return self.shared((cutoff, rel), lambda: self.count(relevant.upto(cutoff).row))
 
     def relevant_so_far(self, rel: float | None = None) -> Ints:
         """Return the 1-based position of each cell of ``relevant(rel)`` among those of its query.
@@ -210,10 +212,7 @@ class RelevanceMatrix:
             i8 of the length of ``relevant(rel)``, read-only: the number of relevant documents that
             the query has at this rank or above.
         """
-        if rel not in self._relevant_so_far:
-            self._relevant_so_far[rel] = position_in_row(self.relevant(rel).row) + 1
-            self._relevant_so_far[rel].flags.writeable = False
-        return self._relevant_so_far[rel]
+        return self.shared(("so far", rel), lambda: position_in_row(self.relevant(rel).row) + 1)
 
     def running_count(self, mask: Mask) -> Ints:
         """Return, for each cell, how many cells in ``mask`` its query has up to that rank, i8[C].
@@ -224,20 +223,17 @@ class RelevanceMatrix:
         return running_count(mask, self.cells.row)
 
     @cached_property
-    def _condensed(self) -> RelevanceMatrix:
+    def condensed(self) -> RelevanceMatrix:
+        """The matrix of the condensed rankings: judged documents only, ranks renumbered.
+
+        Documents with a negative grade ("pooled but unjudged") are dropped too, as by trec_eval's
+        option ``-J``.
+        """
         judged = self.cells.where(self.cells.grade >= 0)
         condensed_cells = Cells(judged.row, position_in_row(judged.row) + 1, judged.grade)
         return RelevanceMatrix(
             self.query_ids, self.count(judged.row), self.max_grade, condensed_cells, self.judgements
         )
-
-    def condensed(self) -> RelevanceMatrix:
-        """Return the matrix of the condensed rankings: judged documents only, ranks renumbered.
-
-        Documents with a negative grade ("pooled but unjudged") are dropped too, as by trec_eval's
-        option ``-J``.
-        """
-        return self._condensed
 
     def select(self, rows: Ints) -> RelevanceMatrix:
         """Return the matrix of these queries only.

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.ranking_sample import StatedRanks
+    from beir_eval.core.ranking_sample import StatedRanking
     from beir_eval.core.run_sources.base import RankingBlock, RunSource
-    from beir_eval.core.run_sources.chunks import ChunkCounts, ChunkIds, TextCounts
+    from beir_eval.core.run_sources.chunks import ChunkIds, TextCounts
 
     #: {query_id: {doc_id: score}}, the form of BEIR and pytrec_eval, which ``Run`` takes.
     RunMapping = Mapping[Any, Mapping[Any, Any]]
@@ -50,10 +50,10 @@ class Run:
             counts. An id of another form counts as a document. All rankings are read now.
 
     Attributes:
-        chunk_counts: how many entries are chunks, with ``collapse``; else None.
+        chunk_counts: how many entries are chunks, with ``collapse``: fields of ``Counted``.
         is_slow_to_read: whether to read rankings takes longer than to look for mistakes in them, as
             of a file, or of a mapping that may load each.
-        stated_ranks: the ranks in the first lines of the file that was read; None if it has none.
+        stated_ranks: the ranks in the first lines of the file that was read, by query.
         text_counts: how chunks were found in judged text, if text is judged and not documents; else
             None.
         text_settings: the ``EvaluationSettings`` that the run decides: by which rules retrieved
@@ -71,9 +71,9 @@ class Run:
     """
 
     _source: RunSource
-    chunk_counts: ChunkCounts | None = None
+    chunk_counts: Mapping[str, int] = MappingProxyType({})
     is_slow_to_read: bool = False
-    stated_ranks: StatedRanks | None = None
+    stated_ranks: Sequence[StatedRanking] = ()
     text_counts: TextCounts | None = None
     text_settings: Mapping[str, Any] = MappingProxyType({})
 

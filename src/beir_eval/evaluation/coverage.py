@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from beir_eval.evaluation.records import Retrieval, Reused
     from beir_eval.evaluation.result import EvaluationResult
-    from beir_eval.inspection.finding import Finding
 
 #: The means on at most this many measures are part of a sentence.
 _MOST_MEANS = 5
@@ -29,30 +28,12 @@ _MAIN_MEASURE = "nDCG@10"
 def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
     """Return the warnings on one result; mostly an empty list.
 
-    Of scores that were computed elsewhere nothing was counted, so there is no warning.
-
     Args:
         result: the result.
         measures: the measures whose means are shown, canonical names; by default the first five of
             the result.
     """
-    if result.counted is None:
-        return []
-    names = result.measures[:_MOST_MEANS] if measures is None else measures
-    warnings = [
-        *content_warnings(result, measures),
-        *_float32_sentences(result, result.measures if measures is None else measures),
-        *_missing_sentences(result, names),
-        *_short_text_sentences(result),
-    ]
-    if result.retrieval is None:
-        return warnings
-    if left_out := result.retrieval.beyond_limit:  # as the caller asked
-        evaluated = result.counted.queries_judged
-        queries = number_of(evaluated + left_out, "judged query")
-        limit = f"the limit left out {left_out:,}"
-        warnings.append(f"only {evaluated:,} of {queries} evaluated: {limit}")
-    return warnings + retrieval_warnings(result.retrieval)
+    return labelled_warnings(result, "", measures=measures)
 
 
 def labelled_warnings(
@@ -65,6 +46,7 @@ def labelled_warnings(
     """Return the warnings on one of several results, each with its label before it.
 
     What is about the judgements is the same for all results of a data set, and has its name only.
+    Of scores that were computed elsewhere nothing was counted, so there is no warning.
 
     Args:
         result: the result.
@@ -72,7 +54,24 @@ def labelled_warnings(
         measures: as of ``warnings_on``.
         dataset: the name of the data set, if there are several.
     """
-    return _labelled(result, warnings_on(result, measures), label, dataset)
+    if result.counted is None:
+        return []
+    sentences = [
+        *_float32_sentences(result, result.measures if measures is None else measures),
+        *_missing_sentences(
+            result, result.measures[:_MOST_MEANS] if measures is None else measures
+        ),
+        *_short_text_sentences(result),
+    ]
+    if result.retrieval is not None:
+        if left_out := result.retrieval.beyond_limit:  # as the caller asked
+            evaluated = result.counted.queries_judged
+            queries = number_of(evaluated + left_out, "judged query")
+            limit = f"the limit left out {left_out:,}"
+            sentences.append(f"only {evaluated:,} of {queries} evaluated: {limit}")
+        sentences += retrieval_warnings(result.retrieval)
+    named = [f"{label}: {sentence}" if label else sentence for sentence in sentences]
+    return content_warnings(result, label, dataset, measures) + named
 
 
 def warn_of_content(
@@ -89,45 +88,34 @@ def warn_of_content(
         dataset: the name of the data set, if there are several.
         measures: as of ``content_warnings``.
     """
-    for sentence in _labelled(result, content_warnings(result, measures), label, dataset):
+    for sentence in content_warnings(result, label, dataset, measures):
         warn_caller(sentence)
 
 
-def _labelled(
-    result: EvaluationResult, sentences: Sequence[str], label: str, dataset: str
+def content_warnings(
+    result: EvaluationResult, label: str, dataset: str, measures: Sequence[str] | None = None
 ) -> list[str]:
-    findings = () if result.counted is None else result.counted.findings
-    of_qrels = {_warning_of(finding) for finding in findings if finding.subject == QRELS}
-    labelled = []
-    for sentence in sentences:
-        name = dataset if sentence in of_qrels else label
-        first = CHECK_FIRST if sentence.startswith(CHECK_FIRST) else ""
-        named = f"{name}: " if name else ""
-        labelled.append(f"{first}{named}{sentence.removeprefix(first)}")
-    return labelled
-
-
-def content_warnings(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
     """Return the warnings on what judgements and run contain: ids, scores, grades.
+
+    An input that looks wrong is to be checked first.
 
     Args:
         result: the result.
+        label: what it is called, such as the system.
+        dataset: the name of the data set, if there are several.
         measures: the measures that are shown; those of the result by default. What changes none of
             them is left out: grade 1 changes no measure without a level of relevance.
     """
     findings = () if result.counted is None else result.counted.findings
     shown = map(registered, result.measures if measures is None else measures)
     has_level = any(measure and "rel" in measure.definition.defaults for measure in shown)
-    return [
-        _warning_of(finding)
-        for finding in findings
-        if has_level or finding.code != "deep-learning-grades"
-    ]
-
-
-def _warning_of(finding: Finding) -> str:
-    """Return a finding as a warning; an input that looks wrong is to be checked first."""
-    return f"{CHECK_FIRST if finding.looks_wrong else ''}{finding.sentence}"
+    warnings = []
+    for finding in findings:
+        if has_level or finding.code != "deep-learning-grades":
+            first = CHECK_FIRST if finding.looks_wrong else ""
+            name = dataset if finding.subject == QRELS else label
+            warnings.append(f"{first}{f'{name}: ' if name else ''}{finding.sentence}")
+    return warnings
 
 
 def with_counts(result: EvaluationResult, **changes: Any) -> EvaluationResult:

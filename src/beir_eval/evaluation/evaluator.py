@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval._version import __version__
-from beir_eval.core.ranking import EvaluationSettings
+from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
-from beir_eval.core.run_sources.chunks import ChunkCounts
 from beir_eval.core.saved import SCHEMA_VERSION
-from beir_eval.errors import (
-    QueryMismatchError,
-    SettingError,
-    check_count,
-    check_flag,
-    check_name,
-    first_few,
-)
+from beir_eval.errors import SettingError, check_count, check_flag, check_name, first_few
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, excluding, followed
 from beir_eval.evaluation.query_scores import (
@@ -38,20 +30,16 @@ from beir_eval.evaluation.records import Provenance, QrelsHash, sums_of
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 from beir_eval.inspection.inspect import Inspector
-from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 from beir_eval.measures import DEFAULT_MEASURES, TEXT_MEASURES, parse_all, with_rel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from beir_eval.core.arrays import Mask
     from beir_eval.core.qrels import Qrels
-    from beir_eval.core.ranking_sample import Sampler
     from beir_eval.core.relevance_matrix import RelevanceMatrix, RunSummary
     from beir_eval.core.run import Run
     from beir_eval.evaluation.inputs import ExcludeLike, QrelsLike, RunLike
     from beir_eval.evaluation.records import Counted
-    from beir_eval.inspection.finding import Finding
     from beir_eval.measures import Measure, MeasureLike
 
 
@@ -151,10 +139,17 @@ class Evaluator:
         fingerprint: bool = False,
     ) -> None:
         """Check everything that can be checked without a run."""
-        self.qrels: Qrels = excluding(as_qrels(qrels), exclude)
-        self._conventions = followed(conventions_of(qrels), drop_identical_ids)
-        parsed = default_measures(self.qrels) if measures is None else parse_all(measures)
-        self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
+        self.qrels: Qrels = as_qrels(qrels)
+        if exclude is not None:
+            self.qrels = excluding(self.qrels, exclude)
+        self._conventions = conventions_of(qrels)
+        if self._conventions is not None:
+            self._conventions = followed(self._conventions, drop_identical_ids)
+        self.measures: tuple[Measure, ...] = (
+            default_measures(self.qrels) if measures is None else parse_all(measures)
+        )
+        if rel is not None:
+            self.measures = with_rel(self.measures, rel)
         self._settings = EvaluationSettings(
             order=order,
             ties=ties,
@@ -174,7 +169,14 @@ class Evaluator:
         self._qrels_sha256 = self.qrels.fingerprint() if fingerprint else None
         self._is_drop_in = False
         self._inspector = Inspector(self.qrels, self.measures)
-        check_tie_extremes(ties, self.measures)
+        if ties not in TIES_WITHOUT_GRADES and (
+            names := [str(measure) for measure in self.measures if not measure.has_tie_extremes]
+        ):
+            msg = (
+                f"ties={ties!r} is not offered for {first_few(names)}: relevant documents first or "
+                "last are not their extremes; ask for them with another tie rule"
+            )
+            raise SettingError(msg)
 
     def evaluate(self, run: RunLike, *, name: str = "run") -> EvaluationResult:
         """Return every score of one run. The run is not changed.
@@ -206,7 +208,8 @@ class Evaluator:
                 grade above 0 as relevant.
         """
         result = self._evaluate(run, name)
-        warn_of_content(result, name)
+        if result.counted is not None and result.counted.findings:
+            warn_of_content(result, name)
         return result
 
     def tie_ranges(self, run: RunLike) -> dict[str, tuple[float, float]]:
@@ -241,11 +244,20 @@ class Evaluator:
         matrix, summary = relate(
             self.qrels, run, self._settings, keep_top=self._keep_top, sampler=sampler
         )
-        check_queries(self.qrels.query_ids, summary.missing, run, self._settings)
-        counted = self._count(matrix, summary, run, sampler, search_ids=search_ids)
+        if summary.missing.any():
+            check_missing(self.qrels.query_ids, summary.missing, self._settings, run)
+        counted = self._count(matrix, summary, run)
+        if sampler is not None and (
+            findings := self._inspector.inspect(
+                run, matrix, counted, sampler, self._settings, search_ids=search_ids
+            )
+        ):
+            counted = counted.model_copy(update={"findings": findings})
         skipped = None
         if self._settings.missing == "skip" and summary.missing.any():
-            skipped = matrix.select(np.flatnonzero(summary.missing))
+            without = matrix.select(np.flatnonzero(summary.missing))
+            scores = scores_of(without, self.measures, self._settings)
+            skipped = ScoreMatrix.from_owned_array(scores)
             matrix = matrix.select(np.flatnonzero(~summary.missing))
         # Not validated, nor are the records inside: these numbers are computed here, and to build
         # the validators takes 30 ms of the first call. Results loaded from a file are validated.
@@ -254,8 +266,8 @@ class Evaluator:
             name=name,
             measures=tuple(map(str, self.measures)),
             query_ids=matrix.query_ids,
-            values=self._score_matrix(matrix),
-            skipped_values=None if skipped is None else self._score_matrix(skipped),
+            values=ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings)),
+            skipped_values=skipped,
             counted=counted,
             settings=replace(self._settings, **run.text_settings),
             provenance=Provenance.model_construct(
@@ -269,20 +281,8 @@ class Evaluator:
             top=summary.top if self._keep_top else None,
         )
 
-    def _score_matrix(self, matrix: RelevanceMatrix) -> ScoreMatrix:
-        """Return the score of every query on every measure."""
-        return ScoreMatrix.from_owned_array(scores_of(matrix, self.measures, self._settings))
-
-    def _count(
-        self,
-        matrix: RelevanceMatrix,
-        summary: RunSummary,
-        run: Run,
-        sampler: Sampler | None,
-        *,
-        search_ids: bool,
-    ) -> Counted:
-        """Return the counts of queries, documents and judgements of a run, and findings."""
+    def _count(self, matrix: RelevanceMatrix, summary: RunSummary, run: Run) -> Counted:
+        """Return the counts of queries, documents and judgements of a run."""
         counts = QueryCounts.of_matrix(matrix, summary, self.qrels)
         moved: dict[int, list[float]] = {}
         if not self._is_drop_in:
@@ -292,23 +292,11 @@ class Evaluator:
         excluded = None
         if self.qrels.excluded:
             excluded = int(summary.excluded.sum()), int(np.count_nonzero(summary.excluded))
-        findings: tuple[Finding, ...] = ()
         text = run.text_counts
         if text is not None:
             is_whole = matrix.count(matrix.cells.row) == self.qrels.num_judged
             ends = ends_before(matrix.num_retrieved[~summary.missing & ~is_whole], cutoffs)
             text, cutoffs = replace(text, ends_before=ends), []
-        if sampler is not None:
-            findings = self._inspector.inspect(
-                run,
-                matrix,
-                sampler,
-                self._settings,
-                counts=counts.match_counts,
-                tied=summary.tied,
-                search_ids=search_ids,
-            )
-        chunks = run.chunk_counts or ChunkCounts(0, 0, 0)
         return counts.counted(
             self._settings,
             {cutoff: len(judged_rows(matrix, cutoff)) for cutoff in cutoffs},
@@ -317,13 +305,10 @@ class Evaluator:
             duplicates_checked="all" if run.checks_all_documents else "judged",
             repeated_judgements=self.qrels.repeated_judgements,
             max_grade=matrix.max_grade,
-            chunks=chunks.chunks,
-            further_chunks=chunks.further,
-            ids_not_of_chunks=chunks.others,
-            findings=findings,
+            **run.chunk_counts,
             text=text,
             excluded=excluded,
-            double_precision=sums_of(moved.values(), self.measures),
+            double_precision=sums_of(moved.values(), self.measures) if moved else {},
         )
 
 
@@ -483,42 +468,3 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
         fingerprint=fingerprint,
     )
     return evaluator.evaluate(run, name=name)
-
-
-def check_queries(
-    query_ids: Sequence[str], missing: Mask, run: Run, settings: EvaluationSettings
-) -> None:
-    """Raise QueryMismatchError unless the run has the judged queries that it must have.
-
-    Args:
-        query_ids: the judged queries. [Q]
-        missing: which of them the run does not have, bool[Q].
-        run: the run, or a part of it if there is a reason to raise.
-        settings: ``missing`` says whether all must be there.
-    """
-    if missing.all():
-        judged = first_few(query_ids)
-        retrieved = first_few(run.query_ids) or "no query at all"
-        reason = reason_of_query_ids(query_ids, run)
-        msg = (
-            f"the run has no query in common with the qrels. The qrels judge {judged}; the run "
-            f"has {retrieved}. "
-            + (
-                f"Likely reason: {reason}"
-                if reason
-                else "Check that both belong to the same data set and split"
-            )
-        )
-        raise QueryMismatchError(msg)
-    check_missing(query_ids, missing, settings)
-
-
-def check_tie_extremes(ties: str, measures: Iterable[Measure]) -> None:
-    """Raise SettingError for ``ties`` "best" or "worst" with a measure that it does not fit."""
-    names = [str(measure) for measure in measures if not measure.has_tie_extremes]
-    if ties in ("best", "worst") and names:
-        msg = (
-            f"ties={ties!r} is not offered for {first_few(names)}: relevant documents first or "
-            "last are not their extremes; ask for them with another tie rule"
-        )
-        raise SettingError(msg)

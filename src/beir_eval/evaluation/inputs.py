@@ -143,15 +143,13 @@ def conventions_of(qrels: object) -> Conventions | None:
     return _conventions_for(dataset.info.name, dataset.split)
 
 
-def followed(conventions: Conventions | None, stated: bool | None) -> Conventions | None:  # noqa: FBT001 - three values
+def followed(conventions: Conventions, stated: bool | None) -> Conventions | None:  # noqa: FBT001 - three values
     """Return the conventions that an evaluation follows; None if it follows none.
 
     Args:
         conventions: BEIR's conventions for the judgements.
         stated: the argument ``drop_identical_ids``; None: the convention decides.
     """
-    if conventions is None:
-        return None
     drops = conventions.drops_identical_ids and stated is None
     if not drops and conventions.split is None:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from beir_eval.core.ranking import AS_GIVEN, ONE_VALUE
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import MeasureError, QueryMismatchError, RunError, first_few
 from beir_eval.evaluation.records import Counted
-from beir_eval.inspection.unmatched_ids import MatchCounts
+from beir_eval.inspection.unmatched_ids import reason_of_query_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -154,18 +153,26 @@ def judged_rows(matrix: RelevanceMatrix, cutoff: int) -> Ints:
     return cells.row[cells.grade >= 0]
 
 
-def check_missing(query_ids: Sequence[str], missing: Mask, settings: EvaluationSettings) -> None:
+def check_missing(
+    query_ids: Sequence[str], missing: Mask, settings: EvaluationSettings, run: Run | None = None
+) -> None:
     """Raise QueryMismatchError unless the run has the judged queries that it must have.
 
     Args:
         query_ids: the judged queries. [Q]
         missing: which of them the run does not have, bool[Q].
         settings: ``missing`` says whether all must be there.
+        run: the run, which may show why it has none of them; None if it is not at hand.
     """
     if missing.all():
+        reason = "" if run is None else reason_of_query_ids(query_ids, run)
+        others = (
+            "" if run is None else f"; the run has {first_few(run.query_ids) or 'no query at all'}"
+        )
+        remedy = "Check that both belong to the same data set and split"
         msg = (
-            f"the run has no query in common with the qrels, which judge {first_few(query_ids)}. "
-            "Check that both belong to the same data set and split"
+            f"the run has no query in common with the qrels. The qrels judge {first_few(query_ids)}"
+            f"{others}. {f'Likely reason: {reason}' if reason else remedy}"
         )
         raise QueryMismatchError(msg)
     if settings.missing == "error" and missing.any():
@@ -222,17 +229,6 @@ class QueryCounts:
             float32=summary.float32,
         )
 
-    @cached_property
-    def match_counts(self) -> MatchCounts:
-        """How many queries retrieve a judged document."""
-        return MatchCounts(
-            judged=len(self.query_ids),
-            ranked=int(np.count_nonzero(self.documents_retrieved)),
-            matched=int(np.count_nonzero(self.documents_judged)),
-            documents=int(self.documents_retrieved.sum()),
-            judged_documents=int(self.documents_judged.sum()),
-        )
-
     def counted(
         self,
         settings: EvaluationSettings,
@@ -250,7 +246,6 @@ class QueryCounts:
         without_relevant = self.relevant_judgements == 0
         if settings.missing == "skip":
             without_relevant &= ~self.missing
-        match_counts = self.match_counts
         # Not validated: these numbers are computed here.
         return Counted.model_construct(
             queries_judged=len(self.query_ids),
@@ -267,9 +262,9 @@ class QueryCounts:
                 cutoff: (judged, int(np.minimum(self.documents_retrieved, cutoff).sum()))
                 for cutoff, judged in judged_in_top.items()
             },
-            queries_matched=match_counts.matched,
-            documents_retrieved=match_counts.documents,
-            documents_judged=match_counts.judged_documents,
+            queries_matched=int(np.count_nonzero(self.documents_judged)),
+            documents_retrieved=int(self.documents_retrieved.sum()),
+            documents_judged=int(self.documents_judged.sum()),
             **of_the_whole,
         )
 

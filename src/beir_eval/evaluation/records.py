@@ -24,7 +24,6 @@ from beir_eval.core.run_sources.chunks import TextCounts
 from beir_eval.core.saved import FROZEN, WITHOUT_UNSET
 from beir_eval.errors import shown
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.unmatched_ids import MatchCounts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -227,20 +226,14 @@ class Counted(BaseModel):
         return written
 
     @property
-    def match_counts(self) -> MatchCounts:
-        """How many queries retrieve a judged document."""
-        return MatchCounts(
-            judged=self.queries_judged,
-            ranked=self.queries_retrieved - len(self.queries_empty),
-            matched=self.queries_matched,
-            documents=self.documents_retrieved,
-            judged_documents=self.documents_judged,
-        )
-
-    @property
     def queries_retrieved(self) -> int:
         """The number of judged queries that the run has a ranking for, empty rankings included."""
         return self.queries_judged - len(self.queries_missing)
+
+    @property
+    def queries_ranked(self) -> int:
+        """The number of judged queries that have at least one document in the run."""
+        return self.queries_retrieved - len(self.queries_empty)
 
     @property
     def mean_depths(self) -> dict[int, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from itertools import chain, compress, pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,10 +24,6 @@ from beir_eval.inspection.finding import (
     STANDARD_ERRORS,
     TOP,
     Finding,
-)
-from beir_eval.inspection.judgements import SCALE, is_deep_pool
-from beir_eval.inspection.scores import (
-    mean_relative_ranks,
 )
 
 if TYPE_CHECKING:
@@ -60,37 +56,9 @@ _LEAST_NOT_RELEVANT, _MANY_JUDGED = 0.2, 20
 _LEAST_RATE, _LOG_CHANCE = 0.005, np.log(1e-4)
 
 
-def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
-    """Yield a finding if rankings consist of judged documents, with their grades as scores."""
-    if sample.scores is None:
-        return
-    num_equal = num_rankings = 0
-    documents_of_grades: set[str] = set()
-    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
-        if row >= 0 and documents.start < documents.stop:
-            num_rankings += 1
-            scores = sample.scores[documents]
-            # Mostly settled here: scores are rarely whole numbers as low as grades.
-            if scores[0] == np.floor(scores[0]) <= qrels.max_grade:
-                graded = qrels.grades_of_row(row)
-                doc_ids = sample.doc_ids[documents]
-                if list(map(graded.get, doc_ids)) == scores.tolist():
-                    num_equal += 1
-                    documents_of_grades.update(doc_ids)
-    if (
-        num_equal >= max(LEAST_RANKINGS, LEAST_SHARE * num_rankings)
-        and len(documents_of_grades) >= LEAST_QUERIES
-    ):
-        yield Finding.from_code(
-            "judgements-as-run",
-            f"{num_equal:,} of {num_rankings:,} rankings looked at consist of judged documents "
-            "only, with their grades as scores: the run looks like the judgements",
-            count=num_equal,
-            total=num_rankings,
-        )
-
-
-def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Finding]:
+def other_queries(
+    qrels: Qrels, run: Run, matrix: RelevanceMatrix, sample: RankingSample
+) -> Iterator[Finding]:
     """Yield a finding if rankings fit other queries than theirs.
 
     A query fits a ranking by the sum of 1 / rank of its relevant documents among the first ten. If
@@ -102,21 +70,17 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
     Args:
         qrels: the judgements.
         run: the run.
-        sample: its rankings.
+        matrix: the relevance matrix of qrels and run.
+        sample: rankings of the run.
     """
     most = max(_FEWEST_COMPARED, _MOST_COMPARED * len(qrels) // len(qrels.doc_ids))
-    tops = {row: sample.best_ids(documents, TOP) for row, documents in sample.judged_rankings(most)}
-    if len(tops) < LEAST_QUERIES:
+    ranked = sample.judged_rankings(most)
+    finds = matrix.num_relevant_upto(TOP)[[row for row, _ in ranked]]
+    num_failed = int(np.count_nonzero(finds == 0))
+    least = max(LEAST_RANKINGS, LEAST_SHARE * len(ranked))
+    if len(ranked) < LEAST_QUERIES or num_failed < least:
         return
-    num_failed = 0
-    for row, doc_ids in tops.items():
-        judgements = slice(int(qrels.starts[row]), int(qrels.starts[row + 1]))
-        is_relevant = (qrels.grades[judgements] > 0).tolist()
-        relevant = compress(qrels.doc_ids[judgements], is_relevant)
-        num_failed += set(doc_ids).isdisjoint(relevant)
-    least = max(LEAST_RANKINGS, LEAST_SHARE * len(tops))
-    if num_failed < least:
-        return
+    tops = {row: sample.best_ids(documents, TOP) for row, documents in ranked}
     rows_of = _relevant_for(qrels, chain.from_iterable(tops.values()))
     fits = {row: _fits(rows_of, doc_ids) for row, doc_ids in tops.items()}
     own = np.array([fits[row].pop(row, 0.0) for row in tops])
@@ -132,27 +96,30 @@ def other_queries(qrels: Qrels, run: Run, sample: RankingSample) -> Iterator[Fin
         rows_of, list(tops.values()), float(best.sum())
     ):
         if exchanged and not fit_others:
-            yield _do_not_fit(*exchanged, num_failed, len(tops))
-        else:
-            yield _belongs_to_others(others_fit, len(tops), "another query better than their own")
-        return
-    rows = qrels.find_rows(run.query_ids)
-    own_fits = dict(zip(tops, own.tolist(), strict=True))
-    if shifted := _shifted(qrels, rows[rows >= 0].tolist(), fits, own_fits):
-        num_shifted, which = shifted
-        if num_shifted >= least:
-            what = f"the query {which} theirs, and not their own"
-            yield _belongs_to_others(num_shifted, len(tops), what)
-
-
-def _do_not_fit(num_own: int, num_expected: float, count: int, total: int) -> Finding:
-    return Finding.from_code(
+            num_own, num_expected = exchanged
+            yield Finding.from_code(
+                "rankings-of-other-queries",
+                f"rankings do not fit their queries: among the first {TOP} documents of "
+                f"{len(tops):,} rankings, {num_own:,} are relevant for their query; if rankings "
+                f"were exchanged at random, {num_expected:.0f} would be",
+                count=num_failed,
+                total=len(tops),
+            )
+            return
+        count, which = others_fit, "another query better than their own"
+    else:
+        rows = qrels.find_rows(run.query_ids)
+        own_fits = dict(zip(tops, own.tolist(), strict=True))
+        count, side = _shifted(qrels, rows[rows >= 0].tolist(), fits, own_fits)
+        if count < least:
+            return
+        which = f"the query {side} theirs, and not their own"
+    yield Finding.from_code(
         "rankings-of-other-queries",
-        f"rankings do not fit their queries: among the first {TOP} documents of {total:,} "
-        f"rankings, {num_own:,} are relevant for their query; if rankings were exchanged at "
-        f"random, {num_expected:.0f} would be",
+        f"rankings seem to belong to other queries: {count:,} of {len(tops):,} rankings looked at "
+        f"fit {which}",
         count=count,
-        total=total,
+        total=len(tops),
     )
 
 
@@ -206,10 +173,10 @@ def _shifted(
     rows: Sequence[int],
     fits: Mapping[int, Mapping[int, float]],
     own: Mapping[int, float],
-) -> tuple[int, str] | None:
+) -> tuple[int, str]:
     """Return how many rankings fit the query "after" or "before" theirs only, if it is no chance.
 
-    It is none if far fewer fit the query on the other side; or if it is more than expected of
+    It is 0 if far fewer fit the query on the other side; or if it is more than expected of
     rankings that fit their own query, and of any two queries. Queries of one topic may be
     neighbours.
 
@@ -231,17 +198,14 @@ def _shifted(
             if other != row and other in fits[row] and conversations[row] != conversations[other]:
                 num_neighbours[int(not fit), is_before] += 1
     most, fewest = num_neighbours[1].max(), num_neighbours[1].min()
-    if most < LEAST_RANKINGS:
-        return None
     num_failed = sum(not fit for fit in own.values())
     of_pairs = sum(map(len, fits.values())) / (len(own) * (len(qrels) - 1))
     of_neighbours = num_neighbours[0].max() / max(len(own) - num_failed, 1)
     expected = num_failed * max(of_pairs, of_neighbours, _LEAST_RATE)
     log_probability = _log_chance(most, expected) if most > expected else 0.0
     is_one_sided = most - fewest >= STANDARD_ERRORS * (most + fewest) ** 0.5
-    if not is_one_sided and log_probability > _LOG_CHANCE:
-        return None
-    return int(most), ("after", "before")[int(num_neighbours[1].argmax())]
+    is_chance = not is_one_sided and log_probability > _LOG_CHANCE
+    return 0 if is_chance else int(most), ("after", "before")[int(num_neighbours[1].argmax())]
 
 
 def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
@@ -255,16 +219,6 @@ def _conversations(query_ids: Sequence[str]) -> Sequence[str]:
     """
     parts = [_TURN.sub("", query_id) for query_id in query_ids]
     return parts if 1 < len(set(parts)) <= len(parts) / 2 else query_ids
-
-
-def _belongs_to_others(count: int, total: int, what: str) -> Finding:
-    return Finding.from_code(
-        "rankings-of-other-queries",
-        f"rankings seem to belong to other queries: {count:,} of {total:,} rankings looked at "
-        f"fit {what}",
-        count=count,
-        total=total,
-    )
 
 
 def _relevant_for(qrels: Qrels, doc_ids: Iterable[str]) -> dict[str, list[int]]:
@@ -387,21 +341,22 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
         if documents.stop - documents.start >= TOP:
             num_rankings += 1
             rows_of[tuple(sample.best_ids(documents, TOP))].append(row)
-    groups = [rows for rows in rows_of.values() if _have_different_answers(qrels, rows)]
+    same = [rows for rows in rows_of.values() if len(rows) > 1]
+    groups = [rows for rows in same if _have_different_answers(qrels, rows)]
     count = sum(map(len, groups))
     # Examples have few documents, so that rankings are equal by chance.
     is_varied = len(set(sample.doc_ids)) >= LEAST_DIFFERENT
     is_enough = is_varied or count == num_rankings >= 2 * TOP
     if is_enough and count >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
-        same = "the same first documents"
+        first = "the same first documents"
         yield Finding.from_code(
             "same-ranking",
             f"{count:,} of {num_rankings:,} rankings looked at have "
-            f"{same if len(groups) == 1 else f'{same} as another one'}",
+            f"{first if len(groups) == 1 else f'{first} as another one'}",
             count=count,
             total=num_rankings,
         )
-    repeated = sum(_num_repeated(qrels, rows) for rows in rows_of.values())
+    repeated = sum(_num_repeated(qrels, rows) for rows in same)
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Finding.from_code(
             "same-queries",
@@ -414,9 +369,7 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
 
 def _num_repeated(qrels: Qrels, rows: Sequence[int]) -> int:
     """Return how many of some queries have the judgements of an earlier one of them."""
-    judged = [
-        frozenset(qrels.grades_of_row(row).items()) for row in rows if len(rows) > 1 and row >= 0
-    ]
+    judged = [frozenset(qrels.grades_of_row(row).items()) for row in rows if row >= 0]
     return len(judged) - len(set(judged))
 
 
@@ -427,94 +380,8 @@ def _have_different_answers(qrels: Qrels, rows: Sequence[int]) -> bool:
         qrels: the judgements.
         rows: the queries, as indices; -1 if it is not judged, which shows nothing.
     """
-    if len(rows) == 1:
-        return False
     queries_of: Counter[str] = Counter()
     for row in rows:
         if row >= 0:
             queries_of.update(doc for doc, grade in qrels.grades_of_row(row).items() if grade > 0)
     return 2 * sum(count > 1 for count in queries_of.values()) <= len(queries_of)
-
-
-#: By how much the mean relative ranks of two grades must differ.
-_BEHIND = 0.1
-#: Of few grades without 0 the lowest may mean not relevant if at least this share of the judgements
-#: have it, and this share of the first ten documents is judged. Of 23 real runs on TREC's pools, it
-#: is .90 or more; where only the relevant documents are listed, .86 or less.
-_LOWEST_SHARE, _ALL_RELEVANT = 0.3, 0.88
-
-
-def findings_of_grades(
-    qrels: Qrels, matrix: RelevanceMatrix, *, is_shallow_too: bool = False
-) -> Iterator[Finding]:
-    """Yield findings of the scale of a deep pool: where it begins, and which end is the best.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of qrels and run.
-        is_shallow_too: whether fewer judgements show which end is the best, for ``validate``: of
-            negatives that were chosen because systems rank them first they may not.
-    """
-    is_deep = is_deep_pool(qrels)
-    if is_deep or is_shallow_too:
-        yield from _inverted(qrels, matrix)
-    if is_deep:
-        yield from _lowest_counts(qrels, matrix)
-
-
-def _lowest_counts(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if most first documents count as relevant, many with the lowest grade.
-
-    So it is with a scale that begins at 1. Of two or three grades often only the relevant documents
-    are listed, but then no system finds that many.
-    """
-    lowest = qrels.grades.min()
-    is_long = matrix.num_retrieved >= TOP
-    if lowest < 1 or len(np.unique(qrels.grades)) > SCALE or is_long.sum() < LEAST_QUERIES:
-        return
-    count, total = int(np.count_nonzero(qrels.grades == lowest)), len(qrels.grades)
-    cells = matrix.cells.upto(TOP)
-    share = float(is_long[cells.row].sum()) / (TOP * int(is_long.sum()))
-    if _LOWEST_SHARE * total <= count < total and share >= _ALL_RELEVANT:
-        yield Finding.from_code(
-            "grades-without-zero",
-            f"{share:.0%} of the top {TOP} count as relevant: no grade is 0, and {count:,} of "
-            f"{total:,} are {lowest:g}",
-            count=count,
-            total=total,
-        )
-
-
-def _inverted(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if the lowest grade is ranked before the highest.
-
-    The first documents of systems are judged, so that judged documents of low grades tend to be
-    ranked late. Not so where other negatives were chosen; they are few.
-    """
-    cells, grades = matrix.cells, matrix.cells.grade
-    if not len(grades):
-        return
-    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
-    is_lowest, is_highest = grades == grades.min(), grades == grades.max()
-    # Over all queries at once, which is cheap, a fifth is asked for: half loses one of 23 mistakes.
-    if relative[is_highest].mean() - relative[is_lowest].mean() <= _BEHIND / 5:
-        return
-    distinct = np.unique(grades)
-    if len(distinct) < SCALE:
-        return
-    low, high = (mean_relative_ranks(matrix, mask) for mask in (is_lowest, is_highest))
-    have_both = ~np.isnan(low) & ~np.isnan(high)
-    if np.count_nonzero(have_both) < LEAST_QUERIES:
-        return
-    low, high = low[have_both], high[have_both]
-    behind = high - low
-    error = float(behind.std(ddof=1)) / len(behind) ** 0.5
-    if behind.mean() > max(_BEHIND, STANDARD_ERRORS * error):
-        yield Finding.from_code(
-            "inverted-grades",
-            f"grades seem inverted: documents of grade {distinct[-1]:g} tend to be ranked behind "
-            f"those of grade {distinct[0]:g}, with a mean rank at {high.mean():.0%} of the length "
-            f"of the ranking, the others' at {low.mean():.0%}",
-            count=len(behind),
-            total=len(qrels),
-        )

@@ -23,11 +23,10 @@ from beir_eval.inspection.finding import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from beir_eval.core.arrays import Floats, Mask
-    from beir_eval.core.ranking_sample import RankingSample, StatedRanks
-    from beir_eval.core.relevance_matrix import RelevanceMatrix
+    from beir_eval.core.arrays import Floats
+    from beir_eval.core.ranking_sample import RankingSample, StatedRanking
 
 #: A few rankings with fewer steps in all ascend by chance.
 _LEAST_STEPS = 10
@@ -39,9 +38,10 @@ _RANKED_FIRST = 0.5
 
 def findings_of_scores(
     sample: RankingSample,
-    known_ranks: Floats | None = None,
+    stated_ranks: Iterable[StatedRanking],
+    known_ranks: Floats,
     *,
-    is_thorough: bool = False,
+    is_thorough: bool,
 ) -> Iterator[Finding]:
     """Yield what looks like a mistake in scores: at most one finding on their direction.
 
@@ -49,13 +49,14 @@ def findings_of_scores(
 
     Args:
         sample: rankings of a run.
-        known_ranks: what ``relative_ranks`` returns; None if it is not known.
+        stated_ranks: the ranks that lines of its file state.
+        known_ranks: what ``relative_ranks`` returns.
         is_thorough: whether what few documents show is reported too.
     """
     is_known = is_thorough or len(set(sample.doc_ids)) >= LEAST_DIFFERENT
     if sample.scores is None:
-        if is_known and known_ranks is not None:
-            yield from relevant_last(known_ranks, is_thorough=is_thorough, has_scores=False)
+        if is_known:
+            yield from _relevant_last(known_ranks, is_thorough=is_thorough, has_scores=False)
         return
     lists = [sample.scores[documents] for documents in sample.slices()]
     several = [scores for scores in lists if len(scores) > 1]
@@ -64,7 +65,7 @@ def findings_of_scores(
     is_enough = is_thorough or (
         sum(is_constant) >= LEAST_RANKINGS and num_documents >= _LEAST_STEPS
     )
-    if is_enough and _are_many(is_constant, several):
+    if are_constant := is_enough and _are_many(is_constant, several):
         yield Finding.from_code(
             "constant-scores",
             f"all documents have the same score in {sum(is_constant):,} of {len(several):,} "
@@ -75,38 +76,35 @@ def findings_of_scores(
     # Of few documents the same one may be relevant for every query, as in an example.
     is_varied = is_known and (is_thorough or len(lists) >= LEAST_QUERIES)
     directions: list[Finding] = []
-    stated_ranks = sample.stated_ranks
-    if stated_ranks is not None:
-        directions = list(_direction_of_ranks(stated_ranks, is_thorough=is_thorough))
+    stated = [ranking for ranking in stated_ranks if len(ranking[1]) > 1]
+    ranked = [ranking for ranking in stated if _are_different_wholes(ranking[1])]
+    if stated:
+        directions = list(_direction_of_ranks(stated, ranked, is_thorough=is_thorough))
     # Ranks that agree with the scores show that the best document is listed last.
-    if not directions and (stated_ranks is None or not _has_ranks(stated_ranks)):
+    if not directions and not ranked:
         directions = list(_ascending(sample, lists, known_ranks, is_thorough=is_thorough))
-    if not directions and known_ranks is not None and is_varied:
-        directions = list(relevant_last(known_ranks, is_thorough=is_thorough))
+    if not directions and is_varied:
+        directions = list(_relevant_last(known_ranks, is_thorough=is_thorough))
     yield from directions
     # Where all are constant, that is said.
-    are_constant = is_enough and _are_many(is_constant, several)
     if is_thorough or (is_varied and not are_constant and not directions):
-        yield from _tied(sample, is_thorough=is_thorough)
+        yield from _tied(lists, is_thorough=is_thorough)
 
 
-def _tied(sample: RankingSample, *, is_thorough: bool) -> Iterator[Finding]:
+def _tied(lists: Sequence[Floats], *, is_thorough: bool) -> Iterator[Finding]:
     """Yield a finding if many documents have the score of another one in their ranking.
 
     An evaluation looks at the first ten documents: a retriever may give all that it does not find
     the score 0.
 
     Args:
-        sample: rankings of a run, with scores.
+        lists: the scores of each ranking. [S]
         is_thorough: whether all documents are looked at.
     """
-    assert sample.scores is not None  # noqa: S101 - see findings_of_scores
     num_documents = 0
     tied: list[Floats] = []
-    for documents in sample.slices():
-        scores = np.sort(sample.scores[documents])
-        if not is_thorough:
-            scores = scores[-TOP:]
+    for ranking in lists:
+        scores = np.sort(ranking)[0 if is_thorough else -TOP :]
         num_documents += len(scores)
         is_tied = np.zeros(len(scores), dtype=np.bool_)
         equals_next = scores[1:] == scores[:-1]
@@ -145,7 +143,7 @@ def _are_many(flags: Sequence[bool], lists: Sequence[Floats]) -> bool:
 def _ascending(
     sample: RankingSample,
     lists: Sequence[Floats],
-    known_ranks: Floats | None,
+    known_ranks: Floats,
     *,
     is_thorough: bool,
 ) -> Iterator[Finding]:
@@ -161,12 +159,11 @@ def _ascending(
     is_enough = is_thorough or sum(ascends) >= LEAST_RANKINGS
     if num_steps < _LEAST_STEPS or not is_enough or not _are_many(ascends, long):
         return
-    if known_ranks is not None:
-        rows = sample.rows[[len(scores) >= LEAST_DOCUMENTS for scores in lists]][np.array(ascends)]
-        known = known_ranks[rows[rows >= 0]]
-        known = known[~np.isnan(known)]
-        if len(known) >= LEAST_RANKINGS and known.mean() < _RANKED_FIRST:
-            return
+    rows = sample.rows[[len(scores) >= LEAST_DOCUMENTS for scores in lists]][np.array(ascends)]
+    known = known_ranks[rows[rows >= 0]]
+    known = known[~np.isnan(known)]
+    if len(known) >= LEAST_RANKINGS and known.mean() < _RANKED_FIRST:
+        return
     yield Finding.from_code(
         "ascending-scores",
         f"scores are ascending from the first document to the last in {sum(ascends):,} of "
@@ -176,24 +173,21 @@ def _ascending(
     )
 
 
-def _has_ranks(stated: StatedRanks) -> bool:
-    """Return whether the ranks of a ranking of several documents are different whole numbers."""
-    return any(len(ranks) > 1 and _are_different_wholes(ranks) for _, ranks, _ in stated.rankings())
-
-
 def _are_different_wholes(numbers: Floats) -> bool:
     is_whole = bool((numbers == np.floor(numbers)).all())
     return is_whole and len(np.unique(numbers)) == len(numbers)
 
 
-def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[Finding]:
+def _direction_of_ranks(
+    rankings: Sequence[StatedRanking], ranked: Sequence[StatedRanking], *, is_thorough: bool
+) -> Iterator[Finding]:
     """Yield a finding if ranks and scores are swapped, ascend together, or disagree.
 
     Args:
-        stated: the ranks and scores of lines.
+        rankings: (query, ranks, scores) of several documents each.
+        ranked: those whose ranks are different whole numbers.
         is_thorough: whether a single ranking that disagrees is reported.
     """
-    rankings = [ranking for ranking in stated.rankings() if len(ranking[1]) > 1]
     swapped = [query for query, ranks, scores in rankings if _are_swapped(ranks, scores)]
     if len(swapped) > MOST_RANKINGS * len(rankings):
         yield Finding.from_code(
@@ -204,7 +198,6 @@ def _direction_of_ranks(stated: StatedRanks, *, is_thorough: bool) -> Iterator[F
             total=len(rankings),
         )
         return
-    ranked = [ranking for ranking in rankings if _are_different_wholes(ranking[1])]
     against: list[str] = []
     num_reversed = num_steps = 0
     for query_id, ranks, scores in ranked:
@@ -260,34 +253,7 @@ _RANKED_LAST = 0.58
 _SPREAD_OF_RANDOM_RANK = 12**-0.5
 
 
-def relative_ranks(matrix: RelevanceMatrix) -> Floats:
-    """Return the mean relative rank of the relevant documents of each query, f8[Q].
-
-    0 is the first place and 1 the last; NaN without a relevant document, or with fewer than five
-    retrieved ones.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-    """
-    means = mean_relative_ranks(matrix, matrix.cells.grade > 0)
-    is_long = matrix.num_retrieved >= LEAST_LONG
-    return np.where(is_long, means, np.nan)
-
-
-def mean_relative_ranks(matrix: RelevanceMatrix, mask: Mask) -> Floats:
-    """Return the mean relative rank of some cells of each query, f8[Q]; NaN for a query without.
-
-    Args:
-        matrix: the relevance matrix of qrels and run.
-        mask: which cells, bool[C].
-    """
-    cells = matrix.cells.where(mask)
-    relative = (cells.rank - 0.5) / matrix.num_retrieved[cells.row]
-    counts = np.bincount(cells.row, minlength=matrix.num_queries)
-    return np.where(counts > 0, matrix.sum(relative, cells.row) / np.maximum(counts, 1), np.nan)
-
-
-def relevant_last(
+def _relevant_last(
     known_ranks: Floats, *, is_thorough: bool, has_scores: bool = True
 ) -> Iterator[Finding]:
     """Yield a finding if relevant documents tend to be the last of their rankings.

@@ -1,16 +1,21 @@
-"""Two spellings of an id: how they differ, and which ids of two lists are the same.
+"""How ids are written: two spellings of an id, and which ids of two lists are the same.
 
 ``KINDS`` has each way in which spellings differ; ``IdMatcher`` pairs the ids of two lists that its
-callers choose; ``spelling_differences`` says what differs.
+callers choose; ``spelling_differences`` says what differs; ``IdForms`` shows without any search
+whether two lists are written alike.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
+from itertools import compress, count, permutations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
+
+import numpy as np
 
 from beir_eval.core.ids import NOT_AN_ID
 from beir_eval.errors import shown
@@ -286,3 +291,95 @@ def spelling_differences(
             continue
         if not difference.affix or difference == commonest:
             yield difference, different
+
+
+def common_prefix(ids: Collection[str]) -> str:
+    """Return the longest text that all ids begin with."""
+    first, last = min(ids, default=""), max(ids, default="")
+    is_other = (ours != theirs for ours, theirs in zip(first, last, strict=False))
+    return first[: next(compress(count(), is_other), len(first))]
+
+
+#: From here on 32-bit floats have not all whole numbers; those that they have are even.
+_FLOAT_32 = 2**24
+#: So many digits a float has.
+_MOST_DIGITS = 15
+
+
+def are_floats(ids: Iterable[str]) -> bool:
+    """Return whether all ids are large numbers that a 32-bit float can hold."""
+    return all(
+        len(text) <= _MOST_DIGITS
+        and text.isdecimal()
+        and (number := int(text)) > _FLOAT_32
+        and int(np.float32(number)) == number
+        for text in ids
+    )
+
+
+#: Of ids in more forms than this, and than this share of them, the forms show nothing; and the
+#: share of ids in a form that the other side does not have.
+_MOST_FORMS, _MOST_FORMS_SHARE, _LEAST_OTHER = 10, 0.2, 0.02
+#: By how much the numbers of leading zeros for each id differ.
+_OTHER_ZEROS = 0.15
+#: So many first ids that a 32-bit float can hold are a sign that all are.
+_FEW_IDS = 6
+_FORM = str.maketrans(
+    {
+        **dict.fromkeys("0123456789"),
+        **dict.fromkeys("bcdefghijklmnopqrstuvwxyz", "a"),
+        **dict.fromkeys("BCDEFGHIJKLMNOPQRSTUVWXYZ", "A"),
+    }
+)
+_LEADING_ZERO = re.compile(r"(?<!\d)0\d")
+
+
+class IdForms(NamedTuple):
+    """How ids are written: their signs, with "a" for letters, without digits.
+
+    Attributes:
+        forms: how many ids have each form; empty if there is a text among them.
+        prefix: what all ids begin with, up to its last letter.
+        zeros: how many numbers with leading zeros there are for each id.
+        are_floats: whether some ids are written as floats, or the first ones may be rounded.
+        are_many: whether nearly each id is written in its own way, as addresses and titles are.
+    """
+
+    forms: Mapping[str, int] = MappingProxyType({})
+    prefix: str = ""
+    zeros: float = 0.0
+    are_floats: bool = False
+    are_many: bool = False
+
+    @classmethod
+    def from_ids(cls, ids: Sequence[str]) -> IdForms:
+        """Return the forms of some ids, in a time that their length hardly changes."""
+        if not ids or len(searchable_ids(ids)) < len(ids):
+            return cls()
+        text = "\n".join(ids)
+        forms = text.translate(_FORM)
+        for letters in ("aaaa", "aa", "aa", "AAAA", "AA", "AA"):
+            forms = forms.replace(letters, letters[0])
+        num_ids_of = Counter(forms.split("\n"))
+        return cls(
+            num_ids_of,
+            re.sub(r"[\W\d_]+$", "", common_prefix(ids)),
+            len(_LEADING_ZERO.findall(text)) / len(ids),
+            "e+" in text or are_floats(ids[:_FEW_IDS]),
+            len(num_ids_of) > max(_MOST_FORMS, _MOST_FORMS_SHARE * len(ids)),
+        )
+
+    def differ(self, others: IdForms) -> bool:
+        """Return whether some ids of one side are written as none of the other is."""
+        if not self.forms or not others.forms:
+            return False
+        if self.are_many or others.are_many or self.prefix != others.prefix:
+            return True
+        fewer, more = sorted((self.zeros, others.zeros))
+        if more - fewer > _OTHER_ZEROS or fewer == 0 < more:
+            return True
+        return any(
+            sum(number for form, number in ours.items() if form not in theirs)
+            >= max(1, _LEAST_OTHER * sum(ours.values()))
+            for ours, theirs in permutations((self.forms, others.forms))
+        )

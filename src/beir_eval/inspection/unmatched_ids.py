@@ -1,40 +1,55 @@
-"""Document ids that match nothing: whether the ids of qrels and run differ, and the likely reason.
+"""Document ids that are not those of the qrels: all of them, and the likely reason, or some.
 
-Most runs are settled by three counts, which the evaluation knows anyway. The ids themselves are
-read only if few queries retrieve a judged document.
+Whether all are other ones is asked only if few queries retrieve a judged document. Some that are
+spelled otherwise, rounded or shifted show in a sample of the rankings.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import sys
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from beir_eval.core.ids import NOT_AN_ID
-from beir_eval.errors import RunError
-from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.spellings import KINDS, Difference, IdMatcher, folded, searchable_ids
+from beir_eval.errors import RunError, first_few, number_of, shown
+from beir_eval.inspection.finding import (
+    LEAST_DIFFERENT,
+    LEAST_QUERIES,
+    STANDARD_ERRORS,
+    TOP,
+    Finding,
+)
+from beir_eval.inspection.spellings import (
+    KINDS,
+    Difference,
+    IdMatcher,
+    are_floats,
+    common_prefix,
+    folded,
+    searchable_ids,
+    spelling_differences,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.ranking_sample import RankingSample
     from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
+    from beir_eval.evaluation.records import Counted
 
-#: The ids are read only if fewer queries than this share retrieve a judged document.
-_FEW_MATCHED = 0.2
 #: If the share of judged ids that any sampled query retrieves reaches this, the ids match.
 _MATCHING_OVERLAP = 0.05
 #: (smallest mean length of the rankings, share of queries that even a weak retriever matches).
 _WEAK_SHARES = ((100, 0.25), (10, 0.1), (0, 0.03))
 #: "Hardly any" is this many times fewer than a weak retriever matches, who matches this many.
-#: The sign-flip test cannot decide with fewer queries, and so few may well match nothing.
-_LEAST_QUERIES = 6
 _TIMES_FEWER, _LEAST_EXPECTED = 5, 10
 #: How many retrieved ids are read, and the share of them that shows swapped columns.
 _MOST_IDS = 100_000
@@ -46,9 +61,21 @@ _OUTSIDE_SHARE, _LEAST_OUTSIDE = 0.2, 10
 UNMATCHED = "document-ids-do-not-match"
 #: The share of ids that have a prefix or suffix which is the reason why they do not match.
 _NEARLY_ALL, _LEAST_PAIRS = 0.9, 3
-#: Examples of ids of each side, and the characters of each, in a sentence.
-_EXAMPLES, _LONGEST_ID = 2, 60
+#: Examples of ids of each side in a sentence.
+_EXAMPLES = 2
 _MOST_DIGITS = 12
+#: In how many rankings ids are compared with their neighbours, and with other spellings; with these
+#: in fewer if many documents are judged for each query.
+_MOST_RANKINGS, _FEWEST_RANKINGS, _MOST_JUDGEMENTS = 30, 8, 4_000
+#: How many retrieved ids that are not judged are compared, of each, and with how many judged ones.
+_MOST_LISTED, _MOST_WANTED = 20, 300
+#: At least this many pairs for each retrieved document that is judged as it stands.
+_LEAST_SHARE = 0.03
+#: Ids as they are written if they were read as floats, such as "1.23457e+06", and how many ids are
+#: compared with this pattern.
+_ROUNDED_ID, _MOST_COMPARED = re.compile(r"\d(\.\d+)?e\+\d+"), 1_000
+#: How many times more often a neighbour must be relevant than the document itself.
+_TIMES_MORE = 1.5
 
 
 class IdDifference(NamedTuple):
@@ -75,68 +102,35 @@ class IdDifference(NamedTuple):
         """
         if not self.wanted or not self.listed:
             return ()
-        return (f"the qrels have {_id_list(self.wanted)}, the run has {_id_list(self.listed)}",)
+        return (f"the qrels have {first_few(self.wanted)}, the run has {first_few(self.listed)}",)
 
 
-def _id_list(ids: Sequence[str]) -> str:
-    """Return ids as text, each in quotes and cut to a readable length."""
-    cut = (text if len(text) <= _LONGEST_ID else f"{text[: _LONGEST_ID - 1]}…" for text in ids)
-    return ", ".join(map(repr, cut))
+def _are_hardly_any_matched(counted: Counted) -> bool:
+    """Return whether nothing matches, or five times less than even a weak retriever matches."""
+    num_ranked, num_matched = counted.queries_ranked, counted.queries_matched
+    depth = counted.documents_retrieved / num_ranked
+    expected = next(share for least, share in _WEAK_SHARES if depth >= least) * num_ranked
+    return (num_matched == 0 and num_ranked >= LEAST_QUERIES) or (
+        expected >= _LEAST_EXPECTED and _TIMES_FEWER * num_matched < expected
+    )
 
 
-@dataclass(frozen=True)
-class MatchCounts:
-    """How many queries retrieve a judged document.
-
-    Attributes:
-        judged: the number of judged queries.
-        ranked: the number of those that have at least one document in the run.
-        matched: the number of those whose ranking holds a judged document.
-        documents: the number of documents in all these rankings.
-        judged_documents: how many of these are judged for their query.
-    """
-
-    judged: int
-    ranked: int
-    matched: int
-    documents: int
-    judged_documents: int
-
-    @property
-    def are_few(self) -> bool:
-        """Whether so few queries retrieve a judged document that the ids must be compared."""
-        return (
-            self.judged >= _LEAST_QUERIES
-            and self.ranked > 0
-            and self.matched < _FEW_MATCHED * self.ranked
-        )
-
-    @property
-    def are_hardly_any(self) -> bool:
-        """Whether nothing matches, or five times less than even a weak retriever matches."""
-        depth = self.documents / self.ranked
-        expected = next(share for least, share in _WEAK_SHARES if depth >= least) * self.ranked
-        return (self.matched == 0 and self.ranked >= _LEAST_QUERIES) or (
-            expected >= _LEAST_EXPECTED and _TIMES_FEWER * self.matched < expected
-        )
-
-
-def unmatched_ids(counts: MatchCounts, difference: IdDifference) -> Finding:
+def unmatched_ids(counted: Counted, difference: IdDifference) -> Finding:
     """Return the finding that document ids of a run are not those of the qrels.
 
     Args:
-        counts: the counts of the run.
+        counted: the counts of the run.
         difference: how the ids differ.
     """
-    retrieved = f"{counts.documents:,} retrieved documents of {counts.ranked:,} judged queries"
-    number = counts.judged_documents
+    total, number = counted.documents_retrieved, counted.documents_judged
+    retrieved = f"{total:,} retrieved documents of {counted.queries_ranked:,} judged queries"
     judged = f"only {number:,} of the {retrieved} {'is' if number == 1 else 'are'} judged"
     return Finding.from_code(
         UNMATCHED,
         "document ids do not match: "
         + (judged if number else f"none of the {retrieved} is judged"),
-        count=counts.documents - number,
-        total=counts.documents,
+        count=total - number,
+        total=total,
         examples=difference.examples(),
         reason=difference.reason,
     )
@@ -146,9 +140,9 @@ def find_unmatched_ids(
     qrels: Qrels,
     run: Run,
     matrix: RelevanceMatrix,
-    counts: MatchCounts,
+    counted: Counted,
     *,
-    search_ids: bool = True,
+    search_ids: bool,
 ) -> Iterator[Finding]:
     """Yield a finding if the document ids of a run are not those of the qrels.
 
@@ -156,7 +150,6 @@ def find_unmatched_ids(
     of six ranked queries or more, or hardly any, retrieves a judged document, and the sampled
     queries retrieve hardly any document that is judged for one of them.
 
-    Qrels of fewer than six queries get no warning: the sign-flip test cannot decide with so few.
     Hardly any: five times fewer than a weak retriever matches: 25% of the queries with 100
     documents each or more, 10% with 10 or more, else 3%; only with so many queries that such a
     retriever is expected to match 10 or more.
@@ -165,14 +158,12 @@ def find_unmatched_ids(
         qrels: the judgements.
         run: the run.
         matrix: the relevance matrix of all judged queries and the run.
-        counts: the counts of the matrix.
+        counted: the counts of the matrix, of which ``queries_matched`` are few.
         search_ids: whether other spellings of the ids are tried; of contents they are not.
     """
-    if not counts.are_few:
-        return
     # Evenly spread queries, with about 100,000 documents in all.
     ranked = np.flatnonzero(matrix.num_retrieved)
-    num_sampled = max(1, min(len(ranked), _MOST_IDS * len(ranked) // counts.documents))
+    num_sampled = max(1, min(len(ranked), _MOST_IDS * len(ranked) // counted.documents_retrieved))
     sampled = ranked[np.unique(np.linspace(0, len(ranked) - 1, num_sampled).astype(np.int64))]
     sample = qrels.select([qrels.query_ids[row] for row in sampled.tolist()])
     ids_of_row: dict[int, list[str]] = {}
@@ -186,17 +177,18 @@ def find_unmatched_ids(
     listed = [ids_of_row[row] for row in rows]
     groups = IdGroups.from_names(wanted, listed, search_ids=search_ids)
     # If the columns were swapped, the run's queries would be documents.
-    may_be_swapped = 2 * counts.ranked < counts.judged
+    may_be_swapped = 2 * counted.queries_ranked < counted.queries_judged
     difference = groups.difference(set(qrels.query_ids) if may_be_swapped else frozenset())
     overlap = _share_in(_distinct_ids(groups.wanted), _distinct_ids(groups.listed))
-    if difference.cause is not None or (counts.are_hardly_any and overlap < _MATCHING_OVERLAP):
-        yield unmatched_ids(counts, difference)
+    is_shown = _are_hardly_any_matched(counted) and overlap < _MATCHING_OVERLAP
+    if difference.cause is not None or is_shown:
+        yield unmatched_ids(counted, difference)
 
 
-def finding_of_counts(counts: MatchCounts) -> tuple[Finding, ...]:
+def finding_of_counts(counted: Counted) -> tuple[Finding, ...]:
     """Return the finding that ids do not match, without ids, if the counts show it."""
-    is_shown = counts.are_few and counts.are_hardly_any
-    return (unmatched_ids(counts, IdDifference()),) if is_shown else ()
+    is_shown = counted.queries_ranked > 0 and _are_hardly_any_matched(counted)
+    return (unmatched_ids(counted, IdDifference()),) if is_shown else ()
 
 
 def reason_of_query_ids(query_ids: Sequence[str], run: Run) -> str:
@@ -424,15 +416,6 @@ def _distinct_ids(groups: Sequence[Collection[str]]) -> set[str]:
     return set(itertools.chain.from_iterable(_by_identity(groups).values()))
 
 
-def common_prefix(ids: Collection[str]) -> str:
-    """Return the longest text that all ids begin with."""
-    if not ids:
-        return ""
-    first, last = min(ids), max(ids)
-    pairs = enumerate(zip(first, last, strict=False))
-    return first[: next((index for index, pair in pairs if pair[0] != pair[1]), len(first))]
-
-
 def _row_number(text: str) -> int:
     """Return an id as a whole number; -1 if it does not look like a row number."""
     is_number = text.isdecimal() and len(text) <= _MOST_DIGITS and (text[0] != "0" or text == "0")
@@ -447,3 +430,107 @@ def _share_in(ids: Collection[str], others: AbstractSet[str]) -> float:
 def _first_ids(groups: Sequence[Collection[str]]) -> tuple[str, ...]:
     """Return the first few different ids of all groups."""
     return tuple(dict.fromkeys(itertools.islice(itertools.chain(*groups), _EXAMPLES)))
+
+
+# Some ids that are other ones
+
+
+def check_spellings(
+    kind: str, owner: str, pairs: Iterable[tuple[str, str]], *, is_sample: bool = False
+) -> Iterator[Finding]:
+    """Yield "ids-nearly-match" for each difference between two spellings.
+
+    Args:
+        kind: "query" or "document".
+        owner: whose ids are not those of the qrels, such as "the run".
+        pairs: (id of the qrels, id of the owner), as ``IdMatcher`` yields them.
+        is_sample: whether these are some pairs of more.
+    """
+    for difference, different in spelling_differences(pairs):
+        ids = f"some {kind} ids" if is_sample else number_of(len(different), f"{kind} id")
+        effect = ", and count as unjudged" if is_sample else ""
+        yield Finding.from_code(
+            "ids-nearly-match",
+            f"{ids} of the qrels and of {owner} differ in {difference.phrase} only{effect}",
+            count=len(different),
+            examples=(f"{shown(ours)} and {shown(theirs)}" for ours, theirs in different),
+        )
+
+
+def spellings(
+    qrels: Qrels, sample: RankingSample, *, is_thorough: bool = False
+) -> Iterator[Finding]:
+    """Yield a finding for each way in which some ids of the run are spelled otherwise.
+
+    Args:
+        qrels: the judgements.
+        sample: rankings of the run.
+        is_thorough: whether all rankings are looked at, and few pairs are some. Else fewer than 3%
+            of the matching ids are none: some ids begin or end with others.
+    """
+    pairs: list[tuple[str, str]] = []
+    num_matched = 0
+    most = max(_FEWEST_RANKINGS, _MOST_JUDGEMENTS * len(qrels) // len(qrels.doc_ids))
+    most, most_listed, most_wanted = min(most, _MOST_RANKINGS), _MOST_LISTED, _MOST_WANTED
+    if is_thorough:
+        most = most_listed = most_wanted = sys.maxsize
+    for row, documents in sample.judged_rankings(most):
+        judged = qrels.doc_ids[int(qrels.starts[row]) : int(qrels.starts[row + 1])]
+        retrieved = sample.doc_ids[documents]
+        listed = list(itertools.filterfalse(set(judged).__contains__, retrieved))
+        num_matched += len(retrieved) - len(listed)
+        if listed:
+            absent = list(itertools.filterfalse(set(retrieved).__contains__, judged))
+            pairs += IdMatcher(absent, most_wanted).pairs(listed[:most_listed])
+    if is_thorough or len(pairs) >= _LEAST_SHARE * num_matched:
+        yield from check_spellings("document", "the run", pairs, is_sample=not is_thorough)
+
+
+def rounded_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if ids of documents were numbers that lost digits as floats.
+
+    They have an exponent, or all are large numbers that a 32-bit float can hold, which half of
+    the smallest of them are by chance.
+    """
+    step = max(1, len(qrels.doc_ids) // _MOST_COMPARED)
+    for ids, whose in ((sample.doc_ids[:_MOST_COMPARED], "run"), (qrels.doc_ids[::step], "qrels")):
+        different = list(dict.fromkeys(searchable_ids(ids)))
+        rounded = [text for text in different if "e+" in text and _ROUNDED_ID.fullmatch(text)]
+        if len(rounded) < LEAST_DIFFERENT:
+            rounded = different if are_floats(different) else []
+        if len(rounded) >= LEAST_DIFFERENT:
+            yield Finding.from_code(
+                "rounded-ids",
+                f"{len(rounded):,} of {len(different):,} document ids of the {whose} look "
+                "like numbers that were rounded, so that different ids may be the same",
+                count=len(rounded),
+                total=len(different),
+                examples=map(shown, rounded),
+            )
+
+
+def shifted_ids(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
+    """Yield a finding if ids are numbers that are 1 more or less than those of the qrels."""
+    # {-1, 0 or 1: how many first documents are relevant after adding it to their ids}
+    hits: Counter[int] = Counter()
+    for row, documents in sample.judged_rankings(_MOST_RANKINGS):
+        best = map(_row_number, sample.best_ids(documents, TOP))
+        numbers = [number for number in best if number >= 0]
+        grades = qrels.grades_of_row(row) if numbers else {}
+        hits.update(
+            step
+            for number in numbers
+            for step in (-1, 0, 1)
+            if grades.get(str(number + step), 0) > 0
+        )
+    step = 1 if hits[1] > hits[-1] else -1
+    # Neighbours may be relevant together, as passages of a document.
+    is_no_chance = hits[step] - hits[0] > STANDARD_ERRORS * hits.total() ** 0.5
+    if is_no_chance and hits[step] > max(LEAST_QUERIES, _TIMES_MORE * hits[0]):
+        yield Finding.from_code(
+            "ids-nearly-match",
+            f"document ids of the run seem to be 1 {'less' if step == 1 else 'more'} than "
+            f"those of the qrels: so {hits[step]:,} of the first documents that were looked at "
+            f"would be relevant, and as they are {hits[0]:,}",
+            count=hits[step],
+        )

@@ -166,11 +166,11 @@ def with_rel(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, .
     """
     if rel is not None:
         level = CHECKS["rel"]("rel", rel)
-        measures = (measure(rel=level) if _lacks_rel(measure) else measure for measure in measures)
+        measures = (measure(rel=level) if lacks_rel(measure) else measure for measure in measures)
     return tuple(dict.fromkeys(measures))
 
 
-def _lacks_rel(measure: Measure) -> bool:
+def lacks_rel(measure: Measure) -> bool:
     """Return whether a measure takes a lowest relevant grade and states none."""
     return "rel" in measure.definition.defaults and "rel" not in dict(measure.parameters)
 
@@ -232,7 +232,7 @@ def name_among(names: Collection[str], measure: MeasureLike) -> str:
     if isinstance(measure, str) and measure in names:
         return measure
     parsed = parse(measure)
-    if str(parsed) in names or not _lacks_rel(parsed):
+    if str(parsed) in names or not lacks_rel(parsed):
         return str(parsed)
     levels = {dict(listed.parameters).get("rel") for listed in map(registered, names) if listed}
     at_levels = {str(parsed(rel=level)) for level in levels - {None}}.intersection(names)
@@ -426,7 +426,7 @@ def _at_level(measure: Measure, level: int, text: str) -> Measure:
     Raises:
         MeasureError: the measure takes none, or states one.
     """
-    if _lacks_rel(measure):
+    if lacks_rel(measure):
         return measure(rel=level)
     takes = measure.definition.defaults
     if "rel" in takes:

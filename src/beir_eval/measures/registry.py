@@ -295,7 +295,7 @@ class Measure:
         self.check_complete()
         arguments: dict[str, Any] = dict(self.parameters)
         if arguments.pop(JUDGED_ONLY, False):
-            matrix = matrix.condensed()
+            matrix = matrix.condensed
         if self.definition.cutoff != "none":
             arguments["cutoff"] = self.cutoff
         return np.asarray(self.definition.function(matrix, **arguments), dtype=np.float64)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from beir_eval.errors import first_few, shown
-from beir_eval.inspection.document_ids import check_spellings
 from beir_eval.inspection.finding import Finding
 from beir_eval.inspection.spellings import IdMatcher
-from beir_eval.inspection.unmatched_ids import difference_of_lists
+from beir_eval.inspection.unmatched_ids import check_spellings, difference_of_lists
 from beir_eval.validation.qrels_checks import of_ids
 
 if TYPE_CHECKING:

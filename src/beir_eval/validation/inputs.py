@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,28 +77,14 @@ class RunInput:
     Attributes:
         name: the name of the system.
         run: the run.
-        content: the content of its file; None for a run in memory.
-        stated_format: the name of the format of the file; None detects it.
-        columns: the stated names of the columns of the file.
         bad_lines: the numbers of the lines that are not UTF-8.
+        ranks: a function that returns (query, rank, score) of every line of a file with ranks.
     """
 
     name: str
     run: Run
-    content: FileContent | None = None
-    stated_format: str | None = None
-    columns: StatedColumns = NO_COLUMNS
     bad_lines: Sequence[int] = ()
-
-    def ranks(self) -> Iterator[tuple[str, str, float]]:
-        """Yield (query, rank, score) of every line; nothing for a run without ranks."""
-        if self.content is not None:
-            yield from ranks_in_content(self.content, self.stated_format, self.columns)
-
-    @cached_property
-    def num_documents(self) -> int:
-        """The number of documents in all rankings."""
-        return sum(len(doc_ids) for _, doc_ids, _ in self.run.rankings())
+    ranks: Callable[[], Iterable[tuple[str, str, float]]] = tuple
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,33 +141,15 @@ class DatasetInput:
         corpus: the documents; None if they are not known.
         queries: the queries; None if they are not known.
         folder: the data-set folder; None if the judgements are not those of a folder.
-        split: the split of the folder.
-        qrels_format: the stated format of its judgements; None detects it.
-        columns: the stated names of their columns.
+        judged_elsewhere: a function that returns the queries that other splits of the folder judge;
+            it raises FileFormatError or QrelsError if these cannot be read. None without a folder.
     """
 
     judged: QrelsInput
     corpus: CorpusInput | None = None
     queries: QueriesInput | None = None
     folder: Path | None = None
-    split: str | None = None
-    qrels_format: str | None = None
-    columns: StatedColumns = NO_COLUMNS
-
-    def judged_elsewhere(self) -> set[str] | None:
-        """Return the queries that other splits of the folder judge; None without a folder.
-
-        Raises:
-            FileFormatError, QrelsError: the judgements of a split cannot be read.
-        """
-        if self.folder is None:
-            return None
-        others = [split for split in split_names(self.folder) if split != self.split]
-        return {
-            query_id
-            for files in (find_qrels_files(self.folder, split) for split in others)
-            for query_id in _read_qrels(files, self.qrels_format, self.columns).qrels.query_ids
-        }
+    judged_elsewhere: Callable[[], set[str] | None] = lambda: None
 
 
 def dataset_input(
@@ -232,14 +200,21 @@ def _folder_input(
         corpus = corpus_input(corpus_from_files(folder, files))
     if files := table_files(folder, "queries", split):
         queries = QueriesInput.of_rows(str(files[0]), queries_from_files(files))
+
+    def judged_elsewhere() -> set[str]:
+        others = [name for name in split_names(folder) if name != split]
+        return {
+            query_id
+            for files in (find_qrels_files(folder, name) for name in others)
+            for query_id in _read_qrels(files, qrels_format, columns).qrels.query_ids
+        }
+
     return DatasetInput(
         judged=judged,
         corpus=corpus,
         queries=queries,
         folder=folder,
-        split=split,
-        qrels_format=qrels_format,
-        columns=columns,
+        judged_elsewhere=judged_elsewhere,
     )
 
 
@@ -262,14 +237,9 @@ def _read_qrels(
             )
         bad_lines += numbers
         if isinstance(judgements, Qrels):
-            num_repeated += judgements.repeated_judgements
             if len(files) == 1:
-                return QrelsInput(
-                    name=str(file),
-                    qrels=judgements,
-                    num_repeated=num_repeated,
-                    bad_lines=bad_lines,
-                )
+                return replace(_from_qrels(str(file), judgements), bad_lines=numbers)
+            num_repeated += judgements.repeated_judgements
             values = _columns_of(judgements)
         else:
             iterations, values = judgements.iterations, judgements.columns
@@ -408,14 +378,8 @@ def run_inputs(
             run, content, bad_lines = _read(
                 run_content(source), partial(run_from_content, columns=columns), run_format
             )
-            yield RunInput(
-                name=name,
-                run=run,
-                content=content,
-                stated_format=run_format,
-                columns=columns,
-                bad_lines=bad_lines,
-            )
+            ranks = partial(ranks_in_content, content, run_format, columns)
+            yield RunInput(name=name, run=run, bad_lines=bad_lines, ranks=ranks)
         else:
             yield RunInput(name=name, run=Run.coerce(source))
 

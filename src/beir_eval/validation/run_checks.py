@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.ranking import EvaluationSettings
-from beir_eval.core.ranking_sample import RankingSample, StatedRanks
+from beir_eval.core.ranking_sample import RankingSample, stated_rankings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.errors import number_of, shown
-from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
-from beir_eval.inspection.document_ids import check_spellings, nearly_equal
+from beir_eval.evaluation.query_scores import QueryCounts
+from beir_eval.inspection.confused_inputs import swapped_inputs
 from beir_eval.inspection.finding import Finding
-from beir_eval.inspection.inspect import findings_of_run
+from beir_eval.inspection.inspect import Symptoms, findings_of_run, has_few_matched
+from beir_eval.inspection.judgements import grades_look_like_scores
 from beir_eval.inspection.spellings import IdMatcher
-from beir_eval.inspection.swapped_inputs import grades_look_like_scores, swapped_inputs
-from beir_eval.inspection.symptoms import Symptoms
-from beir_eval.inspection.unmatched_ids import UNMATCHED, reason_of_query_ids
+from beir_eval.inspection.unmatched_ids import (
+    check_spellings,
+    find_unmatched_ids,
+    reason_of_query_ids,
+    spellings,
+)
 from beir_eval.measures import DEFAULT_MEASURES
 from beir_eval.validation.qrels_checks import check_encodings, check_header, of_ids
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from beir_eval.core.qrels import Qrels
+    from beir_eval.core.run import Run
     from beir_eval.evaluation.records import Counted
     from beir_eval.measures import Measure
     from beir_eval.validation.inputs import RunInput
@@ -44,31 +49,21 @@ def check_run(system: RunInput, qrels: Qrels, measures: Iterable[Measure]) -> It
     Raises:
         RunError: a ranking is not valid.
     """
-    run = system.run
-    yield from check_header(((query_id, doc_ids) for query_id, doc_ids, _ in run.rankings()))
-    documents = (doc_ids for _, doc_ids, _ in run.rankings())
-    num_ids = len(run) + system.num_documents
-    yield from check_encodings(chain([run.query_ids], documents), num_ids, system.bad_lines)
+    run, sample = system.run, RankingSample.of_run(system.run, qrels)
+    rankings = [sample.doc_ids[documents] for documents in sample.slices()]
+    yield from check_header(zip(run.query_ids, rankings, strict=True))
+    yield from check_encodings(
+        [run.query_ids, sample.doc_ids], len(run) + len(sample.doc_ids), system.bad_lines
+    )
     if grades_look_like_scores(qrels):
         yield from swapped_inputs(qrels, run)
-    sample = RankingSample.of_run(run, qrels, StatedRanks.of_lines(system.ranks()))
-    yield from _check_matches(system, qrels, sample)
-    matrix, _ = relate(qrels, run, EvaluationSettings(duplicates="keep"))
-    yield from findings_of_run(qrels, run, matrix, sample, Symptoms(), is_thorough=True)
-    depth = max((len(doc_ids) for _, doc_ids, _ in run.rankings()), default=0)
-    yield from _check_depth(depth, measures)
-
-
-def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
-    """Yield findings about the queries and documents that run and qrels share."""
-    run = system.run
-    rows = qrels.find_rows(run.query_ids)
-    if (rows < 0).all():
-        reason = reason_of_query_ids(qrels.query_ids, run)
+    settings = EvaluationSettings(duplicates="keep")
+    matrix, summary = relate(qrels, run, settings)
+    if summary.missing.all():
         yield Finding.from_code(
             "query-ids-do-not-match",
             f"none of the {len(qrels):,} judged queries is in the run",
-            reason=reason,
+            reason=reason_of_query_ids(qrels.query_ids, run),
             count=len(qrels),
             total=len(qrels),
             examples=[
@@ -76,45 +71,49 @@ def _check_matches(system: RunInput, qrels: Qrels, sample: RankingSample) -> Ite
                 *(f"the run has {shown(query_id)}" for query_id in run.query_ids[:1]),
             ],
         )
-        return
-    # The cheapest measure, and scores that float32 would make equal: only the counts are read.
-    evaluator = Evaluator(qrels, ["num_ret"], ties="trec_eval10", duplicates="keep")
-    counted = evaluate_without_warning(evaluator, run).counted
-    if counted is None:
-        return
+    else:
+        counted = QueryCounts.of_matrix(matrix, summary, qrels).counted(settings, {})
+        yield from _check_queries(run, qrels, counted)
+        if has_few_matched(counted) and run.text_counts is None:
+            unmatched = tuple(find_unmatched_ids(qrels, run, matrix, counted, search_ids=True))
+        else:
+            unmatched = ()
+        yield from unmatched
+        if not unmatched:
+            yield from spellings(qrels, sample, is_thorough=True)
+        yield from _check_documents(qrels, counted, sample)
+    ranks = stated_rankings(system.ranks())
+    yield from findings_of_run(
+        qrels, run, matrix, sample, Symptoms(), stated_ranks=ranks, is_thorough=True
+    )
+    yield from _check_depth(max(map(len, rankings), default=0), measures)
+
+
+def _check_queries(run: Run, qrels: Qrels, counted: Counted) -> Iterator[Finding]:
+    """Yield findings about the queries that run and qrels share."""
     absent = [*counted.queries_missing, *counted.queries_empty]
     fact = f"of {len(qrels):,} judged queries have no document in the run"
     yield from of_ids("judged-queries-missing", absent, fact, len(qrels))
-    not_judged = [
-        query_id for query_id, row in zip(run.query_ids, rows.tolist(), strict=True) if row < 0
-    ]
+    not_judged = list(compress(run.query_ids, qrels.find_rows(run.query_ids) < 0))
     fact = f"of {len(run):,} queries of the run are not judged"
     yield from of_ids("queries-not-judged", not_judged, fact, len(run))
     pairs = IdMatcher(counted.queries_missing).pairs(not_judged)
     yield from check_spellings("query", "the run", pairs)
-    yield from _check_documents(system, qrels, counted, sample)
 
 
-def _check_documents(
-    system: RunInput, qrels: Qrels, counted: Counted, sample: RankingSample
-) -> Iterator[Finding]:
+def _check_documents(qrels: Qrels, counted: Counted, sample: RankingSample) -> Iterator[Finding]:
     """Yield findings about the documents of judged queries."""
-    num_documents = counted.documents_retrieved
-    unmatched = [finding for finding in counted.findings if finding.code == UNMATCHED]
-    yield from unmatched
-    if not unmatched:
-        pairs = nearly_equal(qrels, sample, is_thorough=True)
-        yield from check_spellings("document", "the run", pairs)
     if counted.duplicates:
+        num_documents = counted.documents_retrieved
         yield Finding.from_code(
             "repeated-documents",
             f"{counted.duplicates:,} of {num_documents:,} entries repeat a document of their "
             "ranking",
             count=counted.duplicates,
             total=num_documents,
-            examples=_repeated(system, qrels),
+            examples=_repeated(qrels, sample),
         )
-    num_ranked = counted.queries_retrieved - len(counted.queries_empty)
+    num_ranked = counted.queries_ranked
     if counted.identical_ids and counted.identical_ids >= _IDENTICAL_SHARE * num_ranked:
         yield Finding.from_code(
             "identical-ids",
@@ -125,12 +124,11 @@ def _check_documents(
         )
 
 
-def _repeated(system: RunInput, qrels: Qrels) -> Iterator[str]:
+def _repeated(qrels: Qrels, sample: RankingSample) -> Iterator[str]:
     """Yield examples of documents that are listed more than once."""
-    judged = set(qrels.query_ids)
-    for query_id, doc_ids, _ in system.run.rankings():
-        if query_id in judged and len(set(doc_ids)) < len(doc_ids):
-            yield f"{shown(repeated_ids(doc_ids)[0])} for query {shown(query_id)}"
+    for row, documents in zip(sample.rows.tolist(), sample.slices(), strict=True):
+        if row >= 0 and (repeated := repeated_ids(sample.doc_ids[documents])):
+            yield f"{shown(repeated[0])} for query {shown(qrels.query_ids[row])}"
 
 
 def _check_depth(depth: int, measures: Iterable[Measure]) -> Iterator[Finding]:

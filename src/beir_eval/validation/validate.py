@@ -6,12 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.core.column_names import USUAL_NAMES, StatedColumns
-from beir_eval.errors import BeirEvalWarning, FileFormatError, InputError
+from beir_eval.errors import BeirEvalWarning, about_system
 from beir_eval.inspection.finding import LEVELS, Finding, about
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from beir_eval.validation.dataset_checks import check_corpus, check_folder, check_queries
 from beir_eval.validation.inputs import (
-    RunInput,
     corpus_input,
     dataset_input,
     queries_input,
@@ -124,26 +123,11 @@ def validate(  # noqa: PLR0913 - one keyword an input
             inputs.append(InputSummary(role="corpus", name=documents.name, documents=count))
             findings += about(documents.name, about_corpus)
         for system in run_inputs(runs, format, names):
-            findings += _check_system(system, judged, chosen)
-            inputs.append(
-                InputSummary(
-                    role="run",
-                    name=system.name,
-                    queries=len(system.run),
-                    documents=system.num_documents,
-                )
-            )
+            with about_system(system.name):
+                findings += about(system.name, check_run(system, judged, chosen))
+            count, number = len(system.run), sum(len(docs) for _, docs, _ in system.run.rankings())
+            summary = InputSummary(role="run", name=system.name, queries=count, documents=number)
+            inputs.append(summary)
     names.refuse_unused()
     findings.sort(key=lambda finding: LEVELS.index(finding.level))
     return Validation(inputs=tuple(inputs), findings=tuple(findings))
-
-
-def _check_system(system: RunInput, judged: Qrels, measures: Sequence[Measure]) -> list[Finding]:
-    """Return the findings about one run; an error names it."""
-    try:
-        return list(about(system.name, check_run(system, judged, measures)))
-    except FileFormatError:
-        raise
-    except InputError as error:
-        msg = f"{system.name}: {error}"
-        raise type(error)(msg) from error

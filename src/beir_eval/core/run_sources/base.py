@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from beir_eval.core.arrays import (
     NOT_NUMBERS,
+    Ints,
     concatenate_ranges,
     read_finite_floats,
     starts_from_lengths,
@@ -24,7 +25,7 @@ from beir_eval.errors import RunError, shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from beir_eval.core.arrays import Floats, Ints
+    from beir_eval.core.arrays import Floats
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.relevance_matrix import TopDocuments
 
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 Scores: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
 
 
-def _empty_ints() -> Ints:
-    return np.zeros(0, dtype=np.int64)
+_NO_POSITIONS: Ints = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +72,10 @@ class RankingBlock:
     hit_judgement: Ints
     hit_score: Scores | None
     hit_position: Ints | None
-    identical: Ints = field(default_factory=_empty_ints)
-    excluded: Ints = field(default_factory=_empty_ints)
-    copy_group: Ints = field(default_factory=_empty_ints)
-    copy_position: Ints = field(default_factory=_empty_ints)
+    identical: Ints = field(default_factory=_NO_POSITIONS.copy)
+    excluded: Ints = field(default_factory=_NO_POSITIONS.copy)
+    copy_group: Ints = field(default_factory=_NO_POSITIONS.copy)
+    copy_position: Ints = field(default_factory=_NO_POSITIONS.copy)
     top_of: Callable[[int, int], TopDocuments] | None = None
 
     def select(self, rankings: Ints) -> RankingBlock:
@@ -102,10 +102,10 @@ class RankingBlock:
             hit_judgement=self.hit_judgement[hits],
             hit_score=None if self.hit_score is None else self.hit_score[hits],
             hit_position=position,
-            identical=_empty_ints(),
-            excluded=_empty_ints(),
-            copy_group=_empty_ints(),
-            copy_position=_empty_ints(),
+            identical=_NO_POSITIONS,
+            excluded=_NO_POSITIONS,
+            copy_group=_NO_POSITIONS,
+            copy_position=_NO_POSITIONS,
         )
 
     def with_excluded(self, qrels: Qrels) -> RankingBlock:

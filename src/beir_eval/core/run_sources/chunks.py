@@ -25,22 +25,6 @@ ChunkIds: TypeAlias = str | re.Pattern[str]
 
 
 @dataclass(frozen=True)
-class ChunkCounts:
-    """How many entries of a run are chunks.
-
-    Attributes:
-        chunks: the entries whose id has the form of a chunk's.
-        further: those of them that were left out, because their ranking has a better chunk of the
-            same document.
-        others: the entries whose id has another form; each counts as a document.
-    """
-
-    chunks: int
-    further: int
-    others: int
-
-
-@dataclass(frozen=True)
 class TextCounts:
     """How ranked chunks became ranks of judged text.
 
@@ -87,11 +71,13 @@ def chunk_pattern(collapse: ChunkIds) -> re.Pattern[str]:
     return pattern
 
 
-def source_of_documents(source: RunSource, collapse: ChunkIds) -> tuple[ColumnSource, ChunkCounts]:
+def source_of_documents(
+    source: RunSource, collapse: ChunkIds
+) -> tuple[ColumnSource, dict[str, int]]:
     """Return the rankings of the documents that ranked chunks are parts of, and how many there are.
 
     A document has the best score of its chunks, and the position of its first one. A chunk that a
-    ranking lists twice stays listed twice.
+    ranking lists twice stays listed twice. The counts are those that ``Counted`` has.
 
     Args:
         source: the rankings of chunks; all of it is read.
@@ -125,7 +111,11 @@ def source_of_documents(source: RunSource, collapse: ChunkIds) -> tuple[ColumnSo
             "needs one group, the id of the document"
         )
     flat_scores = np.concatenate(all_scores) if all_scores else None
-    counts = ChunkCounts(chunks - others, further, others)
+    counts = {
+        "chunks": chunks - others,
+        "further_chunks": further,
+        "ids_not_of_chunks": others,
+    }
     return source_from_lists(query_ids, rankings, flat_scores), counts
 
 

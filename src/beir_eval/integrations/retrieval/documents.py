@@ -498,7 +498,7 @@ def with_unmatched_names(  # noqa: PLR0913 - what is known of both sides, and tw
         return result
     if not is_known:
         difference = difference._replace(reason=advice())
-    unmatched = unmatched_ids(counted.match_counts, difference)
+    unmatched = unmatched_ids(counted, difference)
     others = without(counted.findings, UNMATCHED, "ids-nearly-match")
     return with_counts(result, findings=(unmatched, *others))
 

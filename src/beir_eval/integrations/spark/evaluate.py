@@ -6,8 +6,6 @@ import operator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from beir_eval._version import __version__
 from beir_eval.core.column_names import DOC as DOC_ROLE
 from beir_eval.core.column_names import GRADE, SCORE, columns_of_role
@@ -179,7 +177,7 @@ def evaluate(  # noqa: PLR0913 - one keyword a policy
     retrieved = _selected(run_df, [*run_columns[:3], position if ordered and position else ""])
     max_grade, has_fractions = _check_judgements(judged, qrels_columns)
     if has_fractions:
-        for finding in fractional_grades(np.array([0.5]), evaluator.measures):
+        for finding in fractional_grades(1, 1, evaluator.measures):
             warn_caller(finding.sentence)
     plan = Plan(
         version=__version__,

@@ -307,7 +307,7 @@ class _Rows(NamedTuple):
 
     def counted(self, facts: TableFacts, differences: Iterable[str]) -> Counted:
         """Return the counts over all queries; ``differences`` are of ``DOUBLE_PRECISION``."""
-        return self.counts.counted(
+        counted = self.counts.counted(
             facts.settings,
             self.judged_in_top,
             queries_not_judged=None,
@@ -315,9 +315,9 @@ class _Rows(NamedTuple):
             duplicates_checked="all",
             repeated_judgements=self.repeated_judgements,
             max_grade=facts.max_grade,
-            findings=finding_of_counts(self.counts.match_counts),
             double_precision=sums_of(filter(None, map(json.loads, differences)), facts.measures),
         )
+        return counted.model_copy(update={"findings": finding_of_counts(counted)})
 
 
 def _read_column(name: str, values: Any, kind: type, length: int) -> Any:
