@@ -444,6 +444,7 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
     import typer.testing  # noqa: PLC0415 - in its own process
 
     from beir_eval.cli.app import app  # noqa: PLC0415 - in its own process
+    from beir_eval.display.document import CHECK_FIRST  # noqa: PLC0415 - likewise
 
     options = [part for measure in MEASURES["beir-eval"] for part in ("-m", measure)]
     with tempfile.TemporaryDirectory() as folder:
@@ -461,7 +462,7 @@ def _beir_eval(qrels: Path, run: Path) -> tuple[str, list[float], list[str], lis
     result = EvaluationResult.model_validate(loaded)
     # Warnings are on both streams.
     lines = list(dict.fromkeys(line for line in done.output.splitlines() if line))
-    warned = [line for line in lines if line.startswith("warning")]
+    warned = [line for line in lines if line.startswith(("warning", CHECK_FIRST))]
     return (
         "",
         [result[name] for name in MEASURES["beir-eval"]],
