@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
-from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.charts import forest_row, greatest_of
+from beir_eval.comparison.charts import forest_of
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.headlines import common_queries_text, headline_of
 from beir_eval.comparison.index import Index, check_names
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import (
     OPPOSITE,
     ComparisonSettings,
@@ -23,6 +22,8 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.tables import marked
 from beir_eval.comparison.verdict_sentences import (
+    common_queries_text,
+    headline_of,
     mean_interval_text,
     measure_text,
     p_text,
@@ -32,7 +33,6 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
 )
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import (
     NONE,
@@ -530,20 +530,14 @@ class AcrossDatasets(Shown, Saved):
             most: how many differences to draw at most, the largest in absolute value; None draws
                 all.
         """
-        rows = [
-            forest_row(pair, None if self.baseline is None else pair.system)
-            for pair in greatest_of(self.differences, most)
-        ]
-        is_cut = len(rows) < len(self.differences)
-        against = f" to {self.baseline}" if self.baseline is not None else ""
         simultaneous = "simultaneous " if len(self.differences) > 1 else ""
-        cut = f", the {len(rows)} greatest of {len(self.differences)}" if is_cut else ""
-        return forest(
-            rows,
-            title=f"difference of the average {self.measure}{against}{cut}",
+        return forest_of(
+            self.differences,
+            f"the average {self.measure}",
+            self.baseline,
             margin=None,
             intervals=f"{simultaneous}{percent_text(1 - self.settings.alpha)} intervals",
-            of_pairs=self.baseline is None,
+            most=most,
         )
 
     @property

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from beir_eval.comparison.coverage import SystemCoverage
     from beir_eval.comparison.gate import assert_no_regression, check_gate
     from beir_eval.comparison.gate_output import to_junit
-    from beir_eval.comparison.likeness import Likeness
+    from beir_eval.comparison.rank_similarity import Likeness
     from beir_eval.comparison.records import (
         ComparisonSettings,
         Difference,
@@ -70,7 +70,7 @@ lazy_exports(
         "beir_eval.comparison.coverage": "SystemCoverage",
         "beir_eval.comparison.gate": "assert_no_regression check_gate",
         "beir_eval.comparison.gate_output": "to_junit",
-        "beir_eval.comparison.likeness": "Likeness",
+        "beir_eval.comparison.rank_similarity": "Likeness",
         "beir_eval.comparison.records": (
             "ComparisonSettings Difference DocumentToJudge GateCheck QueryDifference SystemMean "
             "TieRange"

@@ -16,7 +16,7 @@ from beir_eval.comparison.coverage import (
     warn_of_content,
 )
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
-from beir_eval.comparison.likeness import likeness_of
+from beir_eval.comparison.rank_similarity import likeness_of
 from beir_eval.comparison.records import CommonQueries, ComparisonSettings, TieRange
 from beir_eval.comparison.result import Comparison, with_runs
 from beir_eval.comparison.sampling import (

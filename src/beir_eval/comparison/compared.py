@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 from beir_eval.comparison.coverage import SystemCoverage, coverage_of, warnings_of
 from beir_eval.comparison.differences import pairs_to_compare
 from beir_eval.comparison.index import Index, check_names
-from beir_eval.comparison.likeness import Likeness
+from beir_eval.comparison.rank_similarity import Likeness
 from beir_eval.comparison.records import (
     CommonQueries,
     ComparisonSettings,

@@ -17,7 +17,6 @@ from beir_eval.comparison.records import (
     Verdict,
     check_margin,
 )
-from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
 from beir_eval.significance import PAIRED_TESTS, smallest_margin
 from beir_eval.significance.corrections import correct, corrected_tests
@@ -414,7 +413,7 @@ def with_verdicts(
         is_divided = settings.correction in ("holm", "bonferroni")
         check_draws_suffice(signs.draws, settings.alpha / (num_comparisons if is_divided else 1))
     low, high, confidence = _shown_intervals(tests, corrected)
-    num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
+    score_range, units = scores.scale.range, scores.units
     margin_limit = None
     if score_range is not None:
         margin_limit = smallest_margin(
@@ -456,9 +455,6 @@ def with_verdicts(
                 mean_against=means[pair.against],
                 low=ends[0],
                 high=ends[1],
-                interval=NO_INTERVAL
-                if verdict == "identical"
-                else interval_label(settings, num_pairs, float(confidence[index])),
                 confidence=float(confidence[index]),
                 **_effect_fields(
                     "effect", mean, ends, Spread.from_differences(row), settings.alpha

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.compared import Compared
 from beir_eval.comparison.coverage import with_warning_column
 from beir_eval.comparison.gate_output import gate_document, two_sided_notes
+from beir_eval.comparison.limits import chance_table
 from beir_eval.comparison.overview import document_of, notes_on
 from beir_eval.comparison.tables import pairs_table, shown_differences, to_latex, to_table
 from beir_eval.core.ids import check_unicode

@@ -7,17 +7,17 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import queries_sample_text
-from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
     RANKS_NOTE,
+    common_headlines,
     detectable_text,
     interval_cell_text,
-    interval_words,
+    interval_heading,
     mean_interval_text,
     p_text,
+    queries_sample_text,
     queries_text,
     range_text,
     signed_text,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared
-    from beir_eval.comparison.likeness import Likeness
+    from beir_eval.comparison.rank_similarity import Likeness
     from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 
 
@@ -79,17 +79,16 @@ def in_shown_order(
 ) -> list[str]:
     """Return the systems by their means on a measure, the first by default, the best first.
 
-    Checkpoints stay in their order: systems with a number after "step", "checkpoint" or "epoch" in
-    their names come in the order of these numbers.
+    Three checkpoints or more stay in their order: systems with a number after "step", "checkpoint"
+    or "epoch" in their names come in the order of these numbers.
     """
     measure, systems = measure or comparison.measures[0], list(comparison.systems)
     others = [system for system in systems if system != comparison.baseline]
-    steps = [re.search(pattern_for(others), system) for system in others]
-    if by_step and len(others) > 1 and all(steps):
-        numbers = {
-            system: float(step["step"]) for system, step in zip(others, steps, strict=True) if step
-        }
-        return sorted(systems, key=lambda system: numbers.get(system, -math.inf))
+    if by_step and len(systems) > 2:  # noqa: PLR2004 - a pair
+        pattern = pattern_for(others)
+        steps = {name: float(step["step"]) for name in others if (step := re.search(pattern, name))}
+        if len(steps) == len(others):
+            return sorted(systems, key=lambda system: steps.get(system, -math.inf))
     is_higher_better = first_of(comparison, measure).higher_is_better
     means = {mean.system: mean.mean for mean in comparison.means if mean.measure == measure}
     return sorted(systems, key=means.__getitem__, reverse=is_higher_better)
@@ -246,7 +245,7 @@ def pairs_table(
     """
     margin = settings.margin
     headings = {
-        "interval": interval_words(settings, num_comparisons).heading,
+        "interval": interval_heading(settings, num_comparisons),
         "queries": f"queries for {margin:g}",
     }
     return Table(

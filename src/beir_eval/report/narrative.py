@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval._version import __version__
 from beir_eval.comparison.gate_output import full_reason, gate_outcome
+from beir_eval.comparison.verdict_sentences import MARKS_NOTE, RANKS_NOTE
 from beir_eval.core.saved import stated_settings
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import score_text, table_of
@@ -24,11 +25,16 @@ if TYPE_CHECKING:
 _MOST_TO_JUDGE = 10
 #: The verdict whose colour an outcome of the gate has.
 _GATE_VERDICTS = {"passed": "equivalent", "failed": "worse", "undecided": "undecided"}
-#: Explanations of words in the tables.
-DIFFERENCE_NOTES = (
-    "margin: the smallest difference you consider meaningful",
-    "effect: d_z, the mean difference in standard deviations of the differences between queries",
-)
+
+
+def notes_on_tables(baseline: str | None) -> tuple[str, ...]:
+    """Return what marks and words in the tables of means and differences say."""
+    spread = "standard deviations of the differences between queries"
+    return (
+        RANKS_NOTE if baseline is None else MARKS_NOTE,
+        "margin: the smallest difference you consider meaningful",
+        f"effect: d_z, the mean difference in {spread}",
+    )
 
 
 # The gate

@@ -51,6 +51,7 @@ class Page:
             or the best first.
         differences: the table of differences.
         difference_figures: the captions of its figures.
+        chances: what p covers.
         comparison_notes: how to read the differences.
         slices, curve: the sections of slices and of checkpoints.
         counted: what was counted.
@@ -76,6 +77,7 @@ class Page:
     ranked: Sequence[Table] = ()
     differences: Table | None = None
     difference_figures: Sequence[dict[str, str]] = ()
+    chances: Table | None = None
     comparison_notes: Sequence[str] = ()
     slices: Section | None = None
     curve: Section | None = None

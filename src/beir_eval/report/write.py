@@ -243,6 +243,7 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> Page:
     results = [result for repeats in comparison.results.values() for result in repeats]
     document, warnings = comparison.document(queries), comparison.warnings()
+    *_, method = document.details()
     notices: list[str] = []
     limited = _limit_differences(comparison, notices)
     compared = means_table.compared_systems(limited)
@@ -260,14 +261,8 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         means=means_table.means_of_comparison(comparison, results),
         differences=limited.differences_table(),
         difference_figures=captioned(figures),
-        comparison_notes=[
-            *(
-                note
-                for note in comparison.notes()[len(warnings) :]
-                if f"{note}." not in document.notes
-            ),
-            *narrative.DIFFERENCE_NOTES,
-        ],
+        chances=comparison.chance_table(),
+        comparison_notes=[*method.notes, *narrative.notes_on_tables(comparison.baseline)],
         counted=_counted_notes(comparison, results),
         judged=judged_table(comparison),
         likeness=likeness_table(comparison.likeness) if comparison.likeness else None,

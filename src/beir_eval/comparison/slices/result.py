@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field
 
-from beir_eval.comparison.chance import queries_only_note
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
 from beir_eval.comparison.index import check_names
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
     Interaction,
@@ -18,7 +18,7 @@ from beir_eval.comparison.slices.interactions import (
 )
 from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_words,
+    interval_note,
     left_out_notes,
     p_text,
     some_of,
@@ -328,7 +328,7 @@ class SlicedComparison(Shown, Saved):
             f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
             f"better and worse at {self.settings.alpha:g}"
         )
-        yield interval_words(self.settings, num_differences // len(self.measures)).note
+        yield interval_note(self.settings, num_differences // len(self.measures))
 
     def __repr__(self) -> str:
         """Return the class and the number of rows of the table, not the content."""

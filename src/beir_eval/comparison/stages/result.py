@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.headlines import common_verdict, headline_of
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import evidence_cells, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_words,
+    common_verdict,
+    headline_of,
+    interval_heading,
     join_names,
     p_text,
     percent_text,
@@ -363,12 +364,12 @@ class StagedResult(Shown, Saved):
                 name, of_stage = "", [""] * len(of_stage)
             if not pairs:
                 rows.append((name, ", ".join(stage.inputs), *of_stage, "", "", ""))
-        words = interval_words(self.settings, len(self.differences) // len(self.measures))
+        count = len(self.differences) // len(self.measures)
         header = (
             *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
             *([] if has_all else ["queries"]),
             *(["ms/query"] if has_seconds else []),
-            *("diff.", words.heading, "verdict"),
+            *("diff.", interval_heading(self.settings, count), "verdict"),
         )
         return Table(header, rows)
 
