@@ -21,7 +21,7 @@ from beir_eval.benchmark.dataset_scores import (
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline, repeats_by_system
-from beir_eval.comparison.compare import compare
+from beir_eval.comparison.compare import checked_clusters, compare
 from beir_eval.comparison.coverage import (
     SystemCoverage,
     warn_of_content,
@@ -29,7 +29,6 @@ from beir_eval.comparison.coverage import (
 )
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.sampling import checked_clusters
 from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,

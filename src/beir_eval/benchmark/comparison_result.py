@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from beir_eval.comparison.charts import forest_of
+from beir_eval.comparison.compared import Index, check_names
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.index import Index, check_names
 from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import (
     OPPOSITE,

@@ -224,18 +224,15 @@ class BenchmarkResult(Shown):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        columns = self.rows(measure)
-        scale, written = scale_of(str(parse(measure)), {}), ScoreFormat(digits, percent)
-        cells = [score_cells(scores, scale, written) for _, scores in columns]
-        gains = {
-            system: scale.gains(score)
-            for system, score in zip(self.results, columns[-1][1], strict=True)
-        }
-        rows = sorted(
-            zip(self.results, *cells, strict=True),
-            key=lambda row: (math.isnan(gains[row[0]]), -gains[row[0]]),
+        name, (_, last) = str(parse(measure)), self.rows(measure)[-1]
+        by_dataset = self.to_table(measure, baseline=False, digits=digits, percent=percent)
+        table = by_dataset.transposed(name)
+        scale = scale_of(name, {})
+        ranked = sorted(
+            zip(last, table.rows, strict=True),
+            key=lambda row: (math.isnan(row[0]), -scale.gains(row[0])),
         )
-        return Table((str(parse(measure)), *(name for name, _ in columns)), rows)
+        return Table(table.header, [row for _, row in ranked])
 
     def to_latex(
         self,

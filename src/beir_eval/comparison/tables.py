@@ -19,7 +19,6 @@ from beir_eval.comparison.verdict_sentences import (
     p_text,
     queries_sample_text,
     queries_text,
-    range_text,
     signed_text,
     test_text,
     value_or_unknown,
@@ -33,7 +32,7 @@ from beir_eval.display.tables import (
     latex_table,
     table_of,
 )
-from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
+from beir_eval.evaluation.depths import judged_depth, judged_share, judged_text
 from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.names import registered
@@ -279,9 +278,11 @@ def judged_shares(comparison: Compared, measure: str) -> dict[str, float]:
 
 def judged_texts(comparison: Compared, measure: str, systems: Iterable[str]) -> list[str]:
     """Return the judged shares of systems in percent; an empty list if none is known."""
-    shares = judged_shares(comparison, measure)
-    texts = {system: f"{share_text(share)}%" for system, share in shares.items()}
-    return [texts.get(system, UNKNOWN) for system in systems] if texts else []
+    if registered(measure) is None:
+        return []
+    depth, results = judged_depth(measure), comparison.results
+    texts = [judged_text(results.get(system, ()), depth) for system in systems]
+    return texts if {*texts} != {UNKNOWN} else []
 
 
 def judged_table(comparison: Compared) -> Table | None:
@@ -306,7 +307,6 @@ def likeness_table(pairs: Iterable[Likeness]) -> Table:
             "system": lambda pair: pair.system,
             "against": lambda pair: pair.against,
             "RBO": lambda pair: value_or_unknown(pair.rbo),
-            "RBO bounds": lambda pair: range_text(pair.rbo_lowest, pair.rbo_highest),
             "overlap": lambda pair: value_or_unknown(pair.overlap),
             "Kendall distance": lambda pair: value_or_unknown(pair.kendall_distance),
         },

@@ -509,21 +509,6 @@ def value_or_unknown(value: float | None) -> str:
     return UNKNOWN if value is None else score_text(value)
 
 
-def range_text(low: float | None, high: float | None) -> str:
-    """Return a range as text; one number if both ends look the same, ``UNKNOWN`` for None.
-
-    >>> range_text(0.25, 0.5), range_text(0.25, 0.25), range_text(None, 0.5)
-    ('0.2500 … 0.5000', '0.2500', '?')
-    """
-    if low is None or high is None:
-        return UNKNOWN
-    return (
-        score_text(low)
-        if score_text(low) == score_text(high)
-        else f"{score_text(low)} … {score_text(high)}"
-    )
-
-
 def signed_range_text(low: float, high: float, between: str = " … ") -> str:
     """Return a range of differences as text, with signs.
 

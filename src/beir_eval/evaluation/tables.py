@@ -26,7 +26,7 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.depths import judged_depth, judged_share, share_text, unequal_depths_text
+from beir_eval.evaluation.depths import judged_depth, judged_text, unequal_depths_text
 from beir_eval.evaluation.notes import notes_below, ranks_caption
 from beir_eval.measures import parse
 from beir_eval.measures.scales import scale_of
@@ -152,7 +152,7 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
         cutoff: not result.label(f"{measures[0]}@{cutoff}").endswith("*") for cutoff in cutoffs
     }
     kept = [cutoff for cutoff in cutoffs if is_reached[cutoff]] or cutoffs
-    shares = [_judged_text(result, int(cutoff)) for cutoff in kept]
+    shares = [judged_text([result], int(cutoff)) for cutoff in kept]
     tables = [
         Table(
             (row.label, *(f"@{cutoff}" for cutoff in kept)),
@@ -165,11 +165,6 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
         for row in labelled_means(result)
     ]
     return tables, [f"@{cutoff}" for cutoff in cutoffs if cutoff not in kept]
-
-
-def _judged_text(result: EvaluationResult, depth: int | None) -> str:
-    share = judged_share([result], depth)
-    return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
 def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
@@ -262,7 +257,7 @@ def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
             of = "more" if best.settings and best.settings.missing == "skip" else "of them"
             queries += f", {len(missing):,} {of} missing"
         depth = judged_depth(measure)
-        share = UNKNOWN if measure in best.custom_measures else _judged_text(best, depth)
+        share = UNKNOWN if measure in best.custom_measures else judged_text([best], depth)
         of = "all documents" if depth is None else f"the top {depth:,}"
         judged = "" if share == UNKNOWN else f", {share} of {of} judged"
         return f"{best.name}: {measure} {score_text(best[measure])}, {queries}{judged}"
@@ -298,7 +293,7 @@ def _with_judged(
 ) -> Table:
     """Return a table of systems with the judged shares of their top documents, if it fits."""
     depths = [depth for depth in dict.fromkeys(map(judged_depth, measures)) if depth is not None]
-    shares = [[_judged_text(result, depth) for depth in depths] for result in results]
+    shares = [[judged_text([result], depth) for depth in depths] for result in results]
     if len(table.rows) != len(results) or all(UNKNOWN in of_system for of_system in shares):
         return table
     rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]

@@ -22,12 +22,11 @@ from beir_eval.errors import needs_extra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.display.document import Sentence
+    from beir_eval.display.document import Document, Sentence
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.report.further_sections import Section
     from beir_eval.report.means_table import ComparedSystems, Means
-    from beir_eval.report.narrative import GateSummary
 
 _ASSETS, _VENDOR = "assets", "vendor"
 _SCRIPTS = ("common.js", "figures.js", "means.js", "rankings.js", "explorer.js")
@@ -42,7 +41,7 @@ class Page:
         warnings: what a reader must know before any number.
         answers: the verdicts on all measures.
         sentences: what stands below them.
-        gate: the checks of a gate.
+        gate: what a gate shows.
         across: the section of averages over data sets.
         stages: the section of the stages of a pipeline.
         means: the table of means.
@@ -69,7 +68,7 @@ class Page:
     warnings: Sequence[str] = ()
     answers: Sequence[Sentence] = ()
     sentences: Sequence[str] = ()
-    gate: GateSummary | None = None
+    gate: Document | None = None
     across: Section | None = None
     stages: Section | None = None
     overview_figures: Sequence[dict[str, str]] = ()

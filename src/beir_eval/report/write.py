@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from beir_eval._version import __version__
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
+from beir_eval.comparison.gate_output import gate_beside_verdicts
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
 from beir_eval.comparison.tables import judged_table, likeness_table
+from beir_eval.comparison.verdict_sentences import MARKS_NOTE, RANKS_NOTE
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
+from beir_eval.core.saved import stated_settings
 from beir_eval.display import charts
-from beir_eval.errors import InputError, check_count, first_few
+from beir_eval.display.tables import score_text, table_of
+from beir_eval.errors import InputError, NotEvaluatedError, RunError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import depth_notes, shared_notes, shared_warnings
 from beir_eval.measures import parse
-from beir_eval.report import means_table, narrative
+from beir_eval.report import means_table
 from beir_eval.report.dataset_views import (
     DatasetView,
     Texts,
@@ -44,12 +50,15 @@ from beir_eval.report.page import (
 from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
+    from beir_eval.comparison.records import ComparisonSettings, DocumentToJudge
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.datasets.dataset import Dataset
+    from beir_eval.display.tables import Table
     from beir_eval.measures import MeasureLike
 
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
@@ -58,6 +67,8 @@ MOST_BYTES = 5_900_000
 #: The most differences shown, and rows of a figure.
 MOST_DIFFERENCES = 2_000
 _MOST_ROWS = 60
+#: The most documents to judge.
+_MOST_TO_JUDGE = 10
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
 _NOTICE_BYTES = 2_000
 
@@ -255,20 +266,25 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         warnings=warnings,
         answers=document.sentences,
         sentences=document.notes,
-        gate=narrative.gate(comparison.gate),
+        gate=gate_beside_verdicts(comparison) if comparison.gate else None,
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
         differences=limited.differences_table(),
         difference_figures=captioned(figures),
         chances=comparison.chance_table(),
-        comparison_notes=[*method.notes, *narrative.notes_on_tables(comparison.baseline)],
+        comparison_notes=[
+            *method.notes,
+            RANKS_NOTE if comparison.baseline is None else MARKS_NOTE,
+            "margin: the smallest difference you consider meaningful",
+            "effect: d_z, the mean difference in standard deviations of the differences",
+        ],
         counted=_counted_notes(comparison, results),
         judged=judged_table(comparison),
         likeness=likeness_table(comparison.likeness) if comparison.likeness else None,
         likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
-        to_judge=narrative.to_judge_table(comparison),
-        provenance=narrative.provenance_rows(results, comparison),
+        to_judge=_to_judge_table(comparison),
+        provenance=_provenance_rows(results, comparison),
         figures=figures,
         notices=notices,
     )
@@ -310,7 +326,7 @@ def _page_of_results(results: Sequence[EvaluationResult]) -> Page:
         warnings=shared_warnings(results),
         means=means_table.means_of_results(results),
         counted=shared_notes(results),
-        provenance=narrative.provenance_rows(results, None),
+        provenance=_provenance_rows(results, None),
     )
 
 
@@ -339,7 +355,7 @@ def _page_of_benchmark(
         means=means_table.means_of_benchmark(benchmark, name),
         overview_figures=captioned({"datasets": figure}),
         counted=benchmark.notes()[len(benchmark.warnings()) :],
-        provenance=narrative.provenance_rows(results, None),
+        provenance=_provenance_rows(results, None),
         figures={"datasets": figure},
     )
     texts = [
@@ -347,3 +363,59 @@ def _page_of_benchmark(
         for dataset in (datasets.get(view.name) for view in views)
     ]
     return page, list(zip(views, texts, strict=True))
+
+
+# Documents to judge, and provenance
+
+
+def _to_judge_table(comparison: Comparison) -> Table | None:
+    """Return a table of the unjudged documents most worth judging; None if there are none."""
+    try:
+        documents = comparison.documents_to_judge(_MOST_TO_JUDGE)
+    except (NotEvaluatedError, RunError):  # a dict of the caller may have changed since
+        return None
+    if not documents:
+        return None
+    columns: dict[str, Callable[[DocumentToJudge], str]] = {
+        "query": lambda document: document.query_id,
+        "document": lambda document: document.doc_id,
+        "ranks": lambda document: ", ".join(
+            f"{system}: {rank}" for system, rank in document.ranks.items()
+        ),
+        f"moves {comparison.measures[0]} by": lambda document: score_text(document.total),
+    }
+    return table_of(documents, columns)
+
+
+def _provenance_rows(
+    results: Sequence[EvaluationResult], comparison: Comparison | None
+) -> list[tuple[str, str]]:
+    """Return (label, value) of what is needed to reproduce the numbers: hashes and settings."""
+    now = dt.datetime.now(dt.UTC)
+    rows = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
+    for label, field in (
+        ("qrels, SHA-256", "qrels_sha256"),
+        ("package of the results", "package_version"),
+    ):
+        values = dict.fromkeys(getattr(result.provenance, field) for result in results)
+        rows += [(label, ", ".join(value for value in values if value))] if any(values) else []
+    rows += [
+        (f"run {result.name}, SHA-256", result.provenance.run_sha256)
+        for result in results
+        if result.provenance.run_sha256
+    ]
+    evaluation_settings = dict.fromkeys(
+        _settings_text(result.settings) for result in results if result.settings is not None
+    )
+    rows += [("evaluation", settings) for settings in evaluation_settings]
+    elsewhere = dict.fromkeys(result.name for result in results if result.settings is None)
+    if elsewhere:
+        rows.append(("scores computed elsewhere", ", ".join(elsewhere)))
+    if comparison is not None:
+        text = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
+        rows.append(("comparison", text))
+    return rows
+
+
+def _settings_text(settings: EvaluationSettings | ComparisonSettings) -> str:
+    return ", ".join(f"{name}={value}" for name, value in stated_settings(settings).items())

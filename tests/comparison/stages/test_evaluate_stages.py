@@ -224,9 +224,9 @@ def test_verdicts_and_seconds_say_which_stage_is_worth_it():
         ("ranker", "dense", "better"),
     ]
     text = str(staged)
-    headline, _, header, _, _, *rows = text.splitlines()
-    inputs = "better than its input bm25, better than its input dense"
-    assert headline == f"MRR, 20 queries: ranker is {inputs}"
+    first, second, _, header, _, _, *rows = text.splitlines()
+    assert first == "MRR, 20 queries: ranker is better than its input bm25"
+    assert second == "MRR, 20 queries: ranker is better than its input dense"
     assert header.split()[:6] == ["stage", "from", "mean", "best", "order", "ms/query"]
     assert rows[0].split()[:5] == ["ranker", "bm25", "1.0000", "1.0000", "10.6"]
     assert rows[1].split()[:2] == ["dense", "+0.5000"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, Field
@@ -11,7 +12,6 @@ from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import evidence_cells, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    common_verdict,
     headline_of,
     interval_heading,
     join_names,
@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 
 #: Why relevant documents are missing.
 Reason = Literal["order", "dropped", "branch", "never"]
-#: How a stage stands to one of several inputs.
-_AGAINST = {
-    "better": "better than",
-    "worse": "worse than",
-    "equivalent": "equivalent to",
-    "identical": "identical to",
-    "undecided": "undecided against",
-}
 
 
 class Stage(BaseModel):
@@ -302,7 +294,7 @@ class StagedResult(Shown, Saved):
             heading="Stages",
             warnings=[*self.result.warnings(), *self._warnings()],
             sentences=[
-                *map(self._headline, self.measures),
+                *chain.from_iterable(map(self._headlines, self.measures)),
                 *map(Sentence, self.remarks),
                 *map(Sentence, exclusion_sentences({self.last: self.result})),
             ],
@@ -327,23 +319,18 @@ class StagedResult(Shown, Saved):
     def _pairs(self, measure: str) -> list[Difference]:
         return [pair for pair in self.differences if pair.measure == measure]
 
-    def _headline(self, measure: str) -> Sentence:
-        """Return the verdict on the last stage against its inputs."""
-        last, margin = self.stage(self.last), self.settings.margin
-        pairs, all_pairs = self._inputs_of(last, measure), self._pairs(measure)
-        if len(all_pairs) == 1 and all_pairs[0].against not in last.inputs:
-            where = f"{measure}, {all_pairs[0].num_queries:,} queries"
-            return headline_of(where, all_pairs, None, margin=margin)
+    def _headlines(self, measure: str) -> list[Sentence]:
+        """Return the verdict on the last stage against each input, or on the pair in question."""
+        last, pairs = self.stage(self.last), self._pairs(measure)
+        if len(pairs) != 1 or pairs[0].against in last.inputs:
+            pairs = [
+                pair.model_copy(update={"against": f"its input {pair.against}"})
+                for pair in self._inputs_of(last, measure)
+            ]
         if not pairs:
-            return Sentence(f"{measure}: no verdict on {self.last}")
-        where = f"{measure}, {pairs[0].num_queries:,} queries"
-        inputs = [
-            pair.model_copy(update={"against": f"its input {pair.against}"}) for pair in pairs
-        ]
-        if len(inputs) == 1:
-            return headline_of(where, inputs, None, margin=margin)
-        parts = ", ".join(f"{_AGAINST[pair.verdict]} {pair.against}" for pair in inputs)
-        return Sentence(f"{where}: {self.last} is {parts}", common_verdict(pairs))
+            return [Sentence(f"{measure}: no verdict on {self.last}")]
+        where, margin = f"{measure}, {pairs[0].num_queries:,} queries", self.settings.margin
+        return [headline_of(where, [pair], None, margin=margin) for pair in pairs]
 
     def _compared(self, measure: str, *, has_seconds: bool) -> Table:
         """Return a table of the stages with their differences from their inputs, a row for each."""
