@@ -39,7 +39,7 @@ from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
-from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
+from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.significance.chosen_again import chosen_again
@@ -157,11 +157,6 @@ class ChoiceResult(Shown, Saved):
             tables=[self._table()],
             notes=[*beaten, *self._sentences(), *self.excluded],
         )
-
-    def __repr__(self) -> str:
-        """Return the choice and its verdict in one line."""
-        chosen = f"{shorten(self.candidate, 40)!r} of {len(self.candidates)}"
-        return f"ChoiceResult({self.measure}: {chosen}, {self.verdict})"
 
     @property
     def _sample(self) -> str:

@@ -20,7 +20,7 @@ from beir_eval.comparison.records import (
     Verdict,
     reversed_fields,
 )
-from beir_eval.comparison.tables import marked
+from beir_eval.comparison.tables import evidence_cells, marked
 from beir_eval.comparison.verdict_sentences import (
     common_queries_text,
     headline_of,
@@ -414,10 +414,6 @@ class AcrossDatasets(Shown, Saved):
         for listed, systems in lacking.items():
             yield f"no result on {listed}, so no average: {', '.join(systems)}"
 
-    def notes(self) -> list[str]:
-        """Return the warnings, what the verdicts hold for, then methods and what was left out."""
-        return [*super().notes(), *self._notes()]
-
     @property
     def _is_pair(self) -> bool:
         """Whether two systems are compared, and no other."""
@@ -455,8 +451,8 @@ class AcrossDatasets(Shown, Saved):
             evidence: tuple[str | Cell, ...] = ("", "", "baseline")
             if system != self.baseline:
                 pair = self.difference(system)
-                signed, _, verdict = _evidence(pair)
-                evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
+                signed, interval, _, verdict = evidence_cells(pair)
+                evidence = (signed, interval, verdict)
             *cells, average = row
             rows.append((*cells, getattr(average, "text", average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
@@ -480,20 +476,16 @@ class AcrossDatasets(Shown, Saved):
 
     def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
-        columns: dict[str, Callable[[AverageDifference], str | Cell]] = {
-            "system": lambda pair: pair.system,
-            "against": lambda pair: pair.against,
-            "difference": lambda pair: signed_text(pair.difference),
-            "interval": lambda pair: (
-                signed_range_text(pair.low, pair.high) if pair.low or pair.high else "identical"
-            ),
-            "p": lambda pair: p_text(pair.p),
-            "corrected": lambda pair: p_text(pair.p_corrected),
-            "data sets better/worse": lambda pair: f"{pair.better}/{pair.worse}",
-            "significantly": lambda pair: f"{pair.significantly_better}/{pair.significantly_worse}",
-            "verdict": lambda pair: Cell(pair.verdict, verdict=pair.verdict),
-        }
-        return table_of(self.differences, columns)
+        rows = []
+        for pair in self.differences:
+            signed, interval, corrected, verdict = evidence_cells(pair)
+            counts = f"{pair.better}/{pair.worse}"
+            significant = f"{pair.significantly_better}/{pair.significantly_worse}"
+            cells = (signed, interval, p_text(pair.p), corrected, counts, significant, verdict)
+            rows.append((pair.system, pair.against, *cells))
+        evidence = ("difference", "interval", "p", "corrected")
+        counted = ("data sets better/worse", "significantly")
+        return Table(("system", "against", *evidence, *counted, "verdict"), rows)
 
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
@@ -631,7 +623,7 @@ class AcrossDatasets(Shown, Saved):
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield what ``notes`` returns after the warnings."""
+        """Yield how tests, intervals and ranks were made, and what was left out."""
         alpha, number = self.settings.alpha, len(self.differences)
         flipped, sample = "queries within each data set", "queries of these data sets"
         statement, kind, resampled = "these data sets", "BCa", "queries"
@@ -674,10 +666,6 @@ class AcrossDatasets(Shown, Saved):
                 )
         for name, count in self.queries_left_out.items():
             yield f"{name}: {count} queries left out that not all systems have a score for"
-
-    def __repr__(self) -> str:
-        """Return the number of rows of the table, not the content."""
-        return f"AcrossDatasets({len(self.to_table().rows)} rows)"
 
 
 def _evidence(pair: AverageDifference | DatasetDifference) -> tuple[str | Cell, ...]:

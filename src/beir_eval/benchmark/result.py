@@ -49,7 +49,7 @@ _BASELINE_MEASURE = nDCG @ 10
 _AVERAGES = [f"average of {size}" for size in REPORTED_AVERAGES]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BenchmarkResult(Shown):
     """The results of a benchmark, by system and data set.
 
@@ -459,8 +459,3 @@ class BenchmarkResult(Shown):
             "mteb_version": f"beir-eval {__version__}",
             "scores": {self.splits[name]: [scores]},
         }
-
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        datasets = number_of(len(self.infos), "data set")
-        return f"BenchmarkResult({datasets}, {number_of(len(self.results), 'system')})"

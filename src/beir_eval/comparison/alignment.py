@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.coverage import choice_that_allows
+from beir_eval.comparison.coverage import choice_that_allows, coverage_of, warn_of_content
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
@@ -31,7 +31,7 @@ from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints, Mask
-    from beir_eval.measures import Measure, MeasureLike
+    from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.sign_vectors import Keys
 
@@ -173,6 +173,18 @@ class AlignedScores(NamedTuple):
     def measures(self) -> tuple[str, ...]:
         """Canonical names of the measures. [M]."""
         return tuple(scores.measure for scores in self.by_measure)
+
+    def stated(self) -> dict[str, Any]:
+        """Return the fields that a result states of its systems; warn of what their runs hold."""
+        coverage = coverage_of(self.results, self.measures)
+        warn_of_content(coverage)
+        return {
+            "measures": self.measures,
+            "left_out": self.left_out,
+            "custom_measures": self.custom_measures,
+            "computed_elsewhere": self.computed_elsewhere,
+            "coverage": coverage,
+        }
 
 
 def without_rounding_noise(scores: Floats) -> Floats:
@@ -451,7 +463,12 @@ def _measures_to_compare(
         NotEvaluatedError: a result does not hold a custom measure, or one with this ``rel``.
     """
     if measures is None:
-        names = [name for name in shared_measures(results) if _can_be_compared(registered(name))]
+        names = [
+            name
+            for name in shared_measures(results)
+            if (measure := registered(name)) is None  # a custom measure
+            or (measure.definition.aggregate == "mean" and measure.definition.rates_systems)
+        ]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
@@ -506,16 +523,6 @@ def _with_rel_evaluated(
                 )
                 raise NotEvaluatedError(msg)
     return tuple(dict.fromkeys(at_level.get(name, name) for name in names))
-
-
-def _can_be_compared(measure: Measure | None) -> bool:
-    """Return whether the measure is a mean over queries, and not one of what is unjudged.
-
-    None is a custom measure, which can be compared.
-    """
-    return measure is None or (
-        measure.definition.aggregate == "mean" and measure.definition.rates_systems
-    )
 
 
 def _custom_scales(

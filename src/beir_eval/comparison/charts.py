@@ -44,38 +44,6 @@ def forest_figure(comparison: Compared, measure: str, *, most: int | None = None
     )
 
 
-def forest_of_slices(
-    differences: Sequence[tuple[str, Difference]],
-    measure: str,
-    settings: ComparisonSettings,
-    *,
-    most: int | None = None,
-) -> Figure:
-    """Return a forest plot of one pair: its difference on a measure, one row per slice.
-
-    Args:
-        differences: the name of each slice, and the difference in it.
-        measure: the canonical name of the measure.
-        settings: those of the comparison.
-        most: how many slices to draw at most, the first ones; None draws all.
-    """
-    rows = [
-        _forest_row(difference, f"{name} ({difference.num_queries:,} queries)")
-        for name, difference in differences[:most]
-    ]
-    figure = display_charts.forest(
-        rows,
-        title=f"difference of {measure}",
-        margin=settings.margin,
-        intervals=intervals_text(settings, len(differences)),
-    )
-    if differences:  # not in the title, which is also that of the axis: names can be long
-        _describe(figure, _pair_label(differences[0][1]))
-    if len(rows) < len(differences):
-        _describe(figure, f"the first {len(rows)} of {len(differences)} slices")
-    return figure
-
-
 def forest_of(  # noqa: PLR0913 - what to draw, and what to say of it
     differences: Sequence[PairDifference],
     what: str,
@@ -105,15 +73,43 @@ def forest_of(  # noqa: PLR0913 - what to draw, and what to say of it
         intervals=intervals,
         of_pairs=of_pairs,
     )
-    if len(drawn) < len(differences):
-        _describe(figure, f"the {len(drawn)} greatest of {len(differences)}")
-    return figure
+    cut = f"the {len(drawn)} greatest of {len(differences)}"
+    return _described(figure, cut if len(drawn) < len(differences) else "")
 
 
-def _describe(figure: Figure, addition: str) -> None:
-    """Append to a figure's description and title."""
-    description = f"{figure.spec['description']}; {addition}"
+def forest_of_slices(
+    differences: Sequence[tuple[str, Difference]],
+    measure: str,
+    settings: ComparisonSettings,
+    *,
+    most: int,
+) -> Figure:
+    """Return a forest plot of one pair: its difference on a measure, one row per slice.
+
+    Args:
+        differences: the name of each slice, and the difference in it; one or more.
+        measure: the canonical name of the measure.
+        settings: those of the comparison.
+        most: how many slices to draw at most, the first ones.
+    """
+    drawn = differences[:most]
+    figure = display_charts.forest(
+        [_forest_row(pair, f"{name} ({pair.num_queries:,} queries)") for name, pair in drawn],
+        title=f"difference of {measure}",
+        margin=settings.margin,
+        intervals=intervals_text(settings, len(differences)),
+    )
+    # Not in the title, which is also that of the axis: names can be long.
+    cut = f"the first {len(drawn)} of {len(differences)} slices"
+    of_pair = _pair_label(differences[0][1])
+    return _described(figure, of_pair, cut if len(drawn) < len(differences) else "")
+
+
+def _described(figure: Figure, *additions: str) -> Figure:
+    """Return a figure with additions to its description and title, those that are not empty."""
+    description = "; ".join(filter(None, [figure.spec["description"], *additions]))
     figure.spec.update(description=description, title=description)
+    return figure
 
 
 def _pair_label(difference: PairDifference) -> str:

@@ -17,11 +17,9 @@ from beir_eval.comparison.alignment import (
     repeats_by_system,
 )
 from beir_eval.comparison.coverage import (
-    coverage_of,
     deepest_rankings_of,
     ranked_text_sentences,
     retrieved_by_all,
-    warn_of_content,
 )
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
 from beir_eval.comparison.rank_similarity import likeness_of
@@ -279,10 +277,9 @@ def _comparison_of(
         for result in repeats
         for sentence in convention_sentences(result)
     )
-    comparison = Comparison(
+    return Comparison(
         systems=aligned.systems,
         baseline=baseline,
-        measures=aligned.measures,
         query_ids=aligned.query_ids,
         scores={
             measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
@@ -292,10 +289,6 @@ def _comparison_of(
         means=tuple(mean for scores in defined for mean in means_of(scores, settings)),
         differences=tuple(differences_of(defined, pairs, settings)),
         settings=settings,
-        left_out=aligned.left_out,
-        custom_measures=aligned.custom_measures,
-        computed_elsewhere=aligned.computed_elsewhere,
-        coverage=coverage_of(aligned.results, aligned.measures),
         deepest_rankings=deepest_rankings_of(aligned.results),
         on_common_queries=_on_common_queries(aligned, pairs, settings),
         conventions=(
@@ -304,9 +297,8 @@ def _comparison_of(
             *ranked_text_sentences(aligned.results),
         ),
         clusters=aligned.clusters,
+        **aligned.stated(),
     )
-    warn_of_content(comparison.coverage)
-    return comparison
 
 
 def _on_common_queries(

@@ -212,13 +212,9 @@ class Compared(Saved):
         return self
 
     def _check_loaded(self) -> None:
-        """Raise ValueError for an impossible name."""
+        """Raise ValueError for an impossible name, and for means or pairs of other systems."""
         check_names(self.systems, self.baseline, self.measures, self.custom_measures)
         check_unique("query_ids", self.query_ids)
-        self._check_pairs()
-
-    def _check_pairs(self) -> None:
-        """Raise ValueError unless means, differences and results are of systems and measures."""
         systems, results = self.systems, self.results
         pairs = [
             (systems[pair.system], systems[pair.against])

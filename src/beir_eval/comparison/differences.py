@@ -206,15 +206,11 @@ class Tests:
         if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
             return max_t_tests(self.flipped, settings.alpha)
         return corrected_tests(
-            self.flipped.means, self.p, self.intervals, self._correction_of_p, settings.alpha
+            self.flipped.means, self.p, self.intervals, self.correction_of_p, settings.alpha
         )
 
-    def p_corrected_over_queries(self) -> Floats:
-        """Return the p over queries alone of all pairs, corrected like p, f8[D]."""
-        return correct(self.p_over_queries, self._correction_of_p)
-
     @property
-    def _correction_of_p(self) -> str:
+    def correction_of_p(self) -> str:
         """The correction that takes p-values; "none" for a single pair."""
         return "none" if len(self.p) == 1 else self.settings.correction
 
@@ -426,7 +422,7 @@ def with_verdicts(
     residual_spread = Spread.from_scores(scores.scores)
     p_queries = None
     if tests.crossed is not None and tests.can_decide:
-        p_queries = tests.p_corrected_over_queries()
+        p_queries = correct(tests.p_over_queries, tests.correction_of_p)
         p_queries[np.isinf(tests.crossed.degrees_of_freedom)] = math.nan
     means = row_means(scores.scores).tolist()
     differences = []

@@ -12,7 +12,7 @@ from beir_eval.comparison.verdict_sentences import one_digit
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, score_text
-from beir_eval.errors import InputError, MeasureError, SettingError, number_of
+from beir_eval.errors import InputError, MeasureError, SettingError
 from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.measures import Measure, parse, parse_all
 from beir_eval.significance import smallest_margin
@@ -154,11 +154,6 @@ class ExperimentPower(Shown, Saved):
         between = f" ({low:.2g} {'or more' if high is None else f'to {high:.2g}'})"
         about = f"{queries} can usually show a difference of about {one_digit(usual)} {measure}"
         return about + (between if len(rows) > 1 else "")
-
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        measures = number_of(len({row.measure for row in self.rows}), "measure")
-        return f"ExperimentPower({self.num_queries:,} queries, {measures})"
 
     def _notes(self) -> Iterator[str]:
         """Yield what changes the numbers of the table."""

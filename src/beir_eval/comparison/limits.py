@@ -318,8 +318,9 @@ def sample_text(comparison: Compared, measure: str) -> str:
     sample = queries_sample_text(comparison, measure)
     if comparison.clusters is not None:
         sample = f"{len(set(comparison.clusters)):,} clusters of {sample}"
-    repeats = _repeats_text(comparison)
-    return f"{sample} and {repeats}" if repeats else sample
+    if comparison.settings.repeats == "averaged":
+        return sample
+    return " and ".join(filter(None, [sample, _repeats_text(comparison)]))
 
 
 def queries_only_note(sample: str = "queries") -> str:

@@ -114,12 +114,6 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
     )
 
 
-def notes_on(comparison: Compared) -> list[str]:
-    """Return what limits the verdicts, and how tests and intervals were made."""
-    ranked = dict.fromkeys(sentence.text for sentence in _ranked_sentences(comparison, {}))
-    return [*ranked, *method_notes(comparison)]
-
-
 def of_measures(comparison: ComparedT, measures: Sequence[str]) -> ComparedT:
     """Return a comparison of some of its measures, for a screen."""
     common = comparison.on_common_queries
@@ -158,7 +152,7 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
         for (where, ending), pairs in pairs_of.items()
         for text, verdict in headlines(comparison, pairs, where)
     ]
-    return sentences + common_headlines(comparison, depending)
+    return sentences if common is None else [*sentences, *common_headlines(comparison, depending)]
 
 
 def _are_others(

@@ -80,11 +80,10 @@ def kendall_distance(
     disagreeing += _count_absent_above(first, set(second)) + _count_absent_above(second, set(first))
     disagreeing += only_first * only_second
     disagreeing += penalty * (math.comb(only_first, 2) + math.comb(only_second, 2))
-    return _share_of_pairs(
-        disagreeing,
-        len(shared_ranks) + only_first + only_second,
-        same=first == second,
-    )
+    num_pairs = math.comb(len(shared_ranks) + only_first + only_second, 2)
+    if not num_pairs:
+        return 0.0 if first and first == second else math.nan
+    return disagreeing / num_pairs
 
 
 def rbo(
@@ -114,7 +113,33 @@ def rbo(
     short, long = sorted((first[:k], second[:k]), key=len)
     if not long:
         return RBO(math.nan, math.nan, math.nan)
-    return _rbo_of_lists(short, long, p)
+    s, l = len(short), len(long)  # noqa: E741 - the letters of the paper
+    rank_in_short = {doc_id: rank for rank, doc_id in enumerate(short)}
+    num_new = np.zeros(l)
+    for rank, doc_id in enumerate(long):
+        if doc_id in rank_in_short:
+            num_new[max(rank, rank_in_short[doc_id])] += 1
+    shared = np.cumsum(num_new)  # by the first d of both lists, for d = 1 … l
+    depth = np.arange(1, l + 1, dtype=np.float64)
+    weight = np.power(p, depth)
+    scale = (1.0 - p) / p
+    # The lower bound: the number shared stays X_l, and Σ p^d/d over all d is −ln(1 − p).
+    last = shared[-1]
+    lowest = scale * (np.sum((shared - last) * weight / depth) - last * math.log1p(-p))
+    # The upper bound: as much as possible is shared below the known documents; from depth f on,
+    # all of it.
+    f = l + s - int(last)
+    deeper = np.arange(1, f + 1, dtype=np.float64)
+    known = np.concatenate([shared, np.full(f - l, last)])
+    possible = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
+    highest = scale * np.sum((known + possible) / deeper * np.power(p, deeper)) + p**f
+    if s:
+        extrapolated_shared = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
+        agreement = (last - shared[s - 1]) / l + shared[s - 1] / s
+        extrapolated = scale * np.sum(extrapolated_shared / depth * weight) + agreement * p**l
+    else:
+        extrapolated = 0.0
+    return RBO(float(lowest), float(highest - lowest), float(extrapolated))
 
 
 def overlap(first: Sequence[str], second: Sequence[str], *, k: int) -> float:
@@ -157,53 +182,6 @@ def _count_absent_above(ranking: Sequence[str], other_ids: set[str]) -> int:
         else:
             num_absent += 1
     return count
-
-
-def _share_of_pairs(num_disagreeing: float, num_documents: int, *, same: bool) -> float:
-    """Return the disagreeing share of all pairs of documents.
-
-    Without a pair it is 0 for equal lists of one document (``same``), and NaN otherwise.
-    """
-    num_pairs = math.comb(num_documents, 2)
-    if not num_pairs:
-        return 0.0 if num_documents and same else math.nan
-    return num_disagreeing / num_pairs
-
-
-def _rbo_of_lists(short: Sequence[str], long: Sequence[str], p: float) -> RBO:
-    """Return the RBO of two lists; ``short`` may be empty, ``long`` not."""
-    s, l = len(short), len(long)  # noqa: E741 - the letters of the paper
-    shared = _shared_by_depth(short, long)
-    depth = np.arange(1, l + 1, dtype=np.float64)
-    weight = np.power(p, depth)
-    scale = (1.0 - p) / p
-    # The lower bound: the number shared stays X_l, and Σ p^d/d over all d is −ln(1 − p).
-    last = shared[-1]
-    lowest = scale * (np.sum((shared - last) * weight / depth) - last * math.log1p(-p))
-    # The upper bound: as much as possible is shared below the known documents; from depth f on,
-    # all of it.
-    f = l + s - int(last)
-    deeper = np.arange(1, f + 1, dtype=np.float64)
-    known = np.concatenate([shared, np.full(f - l, last)])
-    possible = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
-    highest = scale * np.sum((known + possible) / deeper * np.power(p, deeper)) + p**f
-    if s:
-        extrapolated_shared = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
-        agreement = (last - shared[s - 1]) / l + shared[s - 1] / s
-        extrapolated = scale * np.sum(extrapolated_shared / depth * weight) + agreement * p**l
-    else:
-        extrapolated = 0.0
-    return RBO(float(lowest), float(highest - lowest), float(extrapolated))
-
-
-def _shared_by_depth(short: Sequence[str], long: Sequence[str]) -> Floats:
-    """Return how many documents the first d of both lists share, for d = 1 … len(long), f8[l]."""
-    rank_in_short = {doc_id: rank for rank, doc_id in enumerate(short)}
-    num_new = np.zeros(len(long))
-    for rank, doc_id in enumerate(long):
-        if doc_id in rank_in_short:
-            num_new[max(rank, rank_in_short[doc_id])] += 1
-    return np.cumsum(num_new)
 
 
 # Each pair in a comparison
@@ -254,7 +232,15 @@ def likeness_of(
         return None
     kept = [_num_kept(repeats[0]) for repeats in results.values()]
     k = min([k, *(count for count in kept if count is not None)])
-    rankings = {name: _top_rankings(comparison, repeats[0]) for name, repeats in results.items()}
+    rankings = {
+        name: {
+            query_id: list(dict.fromkeys(top[query_id].doc_ids))  # each document counts once
+            for query_id in comparison.query_ids
+            if query_id in top
+        }
+        for name, repeats in results.items()
+        for top in [repeats[0].top or {}]
+    }
     return tuple(
         _pair_likeness(comparison, system, against, rankings[system], rankings[against], k)
         for system, against in _compared_pairs(comparison.differences)
@@ -278,16 +264,6 @@ def _num_kept(result: EvaluationResult) -> int | None:
     counted = result.counted
     is_whole = not longest or (counted is not None and longest >= counted.deepest_ranking)
     return None if is_whole else longest
-
-
-def _top_rankings(comparison: Compared, result: EvaluationResult) -> dict[str, list[str]]:
-    """Return the top documents of the compared queries, best first; each counts once."""
-    top = result.top or {}
-    return {
-        query_id: list(dict.fromkeys(top[query_id].doc_ids))
-        for query_id in comparison.query_ids
-        if query_id in top
-    }
 
 
 def _pair_likeness(  # noqa: PLR0913, PLR0917 - a pair and its rankings

@@ -61,6 +61,7 @@ class PairDifference(Protocol):
     difference: float
     low: float
     high: float
+    p_corrected: float
 
     @property
     def verdict(self) -> str:

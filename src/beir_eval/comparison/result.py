@@ -12,7 +12,7 @@ from beir_eval.comparison.compared import Compared
 from beir_eval.comparison.coverage import with_warning_column
 from beir_eval.comparison.gate_output import gate_beside_verdicts
 from beir_eval.comparison.limits import chance_table
-from beir_eval.comparison.overview import document_of, notes_on
+from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.tables import pairs_table, shown_differences, to_latex, to_table
 from beir_eval.core.ids import check_unicode
 from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
@@ -131,10 +131,6 @@ class Comparison(Shown, Compared):
         content = replace(self.document(), warnings=()).markdown()
         return f"{warnings_markdown(self.warnings())}{gate}{content}"
 
-    def notes(self) -> list[str]:
-        """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""
-        return [*self.warnings(), *notes_on(self)]
-
     def to_latex(self, *, digits: int | None = None, percent: bool = False) -> str:
         """Return the table of means as LaTeX, with caption and label, to paste into a paper.
 
@@ -250,13 +246,6 @@ class Comparison(Shown, Compared):
         if kind == "forest":
             return forest_figure(self, name)
         return pair_figure(self, kind, name, *self._index.pair(system, against), texts=queries)
-
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        return (
-            f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
-            f"{len(self.query_ids)} queries)"
-        )
 
 
 def _first_relevant(result: EvaluationResult, query_id: str, rel: float) -> str:

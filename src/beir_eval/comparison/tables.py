@@ -43,14 +43,18 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.compared import Compared
     from beir_eval.comparison.rank_similarity import Likeness
-    from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
+    from beir_eval.comparison.records import (
+        ComparisonSettings,
+        Difference,
+        PairDifference,
+        SystemMean,
+    )
 
 
 def marked(cell: Cell, verdict: str) -> Cell:
     """Return a cell with the mark of its verdict against the baseline; "" for no verdict."""
     style = VERDICTS.get(verdict, VERDICTS["undecided"])
-    named = verdict if style.mark else ""
-    return replace(cell, mark=style.mark, verdict=named, explanation=style.explanation)
+    return replace(cell, mark=style.mark, verdict=verdict if style.mark else "")
 
 
 def systems_text(comparison: Compared, measure: str, system: str, verdict: str) -> str:
@@ -195,8 +199,7 @@ def _marked_mean(comparison: Compared, mean: SystemMean, cell: Cell) -> Cell:
         return marked(cell, _verdict(comparison, measure, system, baseline))
     if not (worse := systems_text(comparison, measure, system, "better")):
         return cell
-    meaning = "better than these systems"
-    return replace(cell, mark=f">{worse}", verdict="better", explanation=meaning)
+    return replace(cell, mark=f">{worse}", verdict="better")
 
 
 #: The title of the table of judged shares.
@@ -253,7 +256,7 @@ def pairs_table(
     )
 
 
-def evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
+def evidence_cells(difference: PairDifference) -> tuple[str | Cell, ...]:
     """Return a difference, its interval, its p and its verdict."""
     return (
         signed_text(difference.difference),

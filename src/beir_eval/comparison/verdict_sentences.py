@@ -368,7 +368,7 @@ def has_spread(low: float, high: float) -> bool:
     return high - low > _ROUNDING * max(abs(low), abs(high))
 
 
-def interval_cell_text(difference: Difference) -> str:
+def interval_cell_text(difference: PairDifference) -> str:
     """Return the interval of a difference for a table; that scores are identical if they are."""
     if difference.verdict == "identical":
         return "identical"

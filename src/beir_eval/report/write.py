@@ -36,6 +36,7 @@ from beir_eval.report.further_sections import (
     across_section,
     captioned,
     curve_section,
+    first_rows,
     slices_section,
     stages_section,
 )
@@ -64,8 +65,7 @@ if TYPE_CHECKING:
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
 #: other parts (tables, figures, scripts) take more is larger.
 MOST_BYTES = 5_900_000
-#: The most differences shown, and rows of a figure.
-MOST_DIFFERENCES = 2_000
+#: The most rows of a figure.
 _MOST_ROWS = 60
 #: The most documents to judge.
 _MOST_TO_JUDGE = 10
@@ -95,8 +95,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
 
     The file works without a network and without other files. To keep it below 6 MB where possible,
     the data of queries is trimmed: the queries on which the systems differ most are kept, and the
-    file says what was left out. Tables are not trimmed, except that at most 2,000 differences are
-    shown: with very many systems or very long names, the file is larger than 6 MB.
+    file says what was left out. Of tables of differences the first 20,000 cells are shown, others
+    are not trimmed: with very many systems or very long names, the file is larger than 6 MB.
 
     Args:
         path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
@@ -256,11 +256,10 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
     document, warnings = comparison.document(queries), comparison.warnings()
     *_, method = document.details()
     notices: list[str] = []
-    limited = _limit_differences(comparison, notices)
-    compared = means_table.compared_systems(limited)
+    compared = means_table.compared_systems(comparison)
     figures = {
-        f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
-        for index, measure in enumerate(() if compared else limited.measures)
+        f"forest-{index}": forest_figure(comparison, measure, most=_MOST_ROWS)
+        for index, measure in enumerate(() if compared else comparison.measures)
     }
     return Page(
         warnings=warnings,
@@ -270,7 +269,7 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
-        differences=limited.differences_table(),
+        differences=first_rows(comparison.differences_table(), "Differences", notices),
         difference_figures=captioned(figures),
         chances=comparison.chance_table(),
         comparison_notes=[
@@ -288,28 +287,6 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
         figures=figures,
         notices=notices,
     )
-
-
-def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison:
-    """Return the comparison with at most ``MOST_DIFFERENCES`` differences.
-
-    The differences on the first measures are kept; if those of one measure are too many, the
-    greatest. A sentence on what is left out is appended to ``notices``.
-    """
-    pairs, differences = max(1, comparison.num_comparisons), comparison.differences
-    measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
-    listed = [index for index, pair in enumerate(differences) if pair.measure in measures]
-    greatest = sorted(listed, key=lambda index: -abs(differences[index].difference))
-    kept = sorted(greatest[:MOST_DIFFERENCES])
-    if len(kept) == len(differences):
-        return comparison
-    which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
-    notices.append(
-        f"{len(kept):,} of {len(differences):,} differences are shown, {which}; to_csv() and "
-        "-o c.csv give all of them"
-    )
-    update = {"measures": measures, "differences": tuple(differences[index] for index in kept)}
-    return comparison.model_copy(update=update)
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:

@@ -19,7 +19,6 @@ from beir_eval.comparison.checkpoints.result import (
     CurvePoint,
     Outcome,
 )
-from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.step_names import LAST_NUMBER, steps_of
@@ -162,19 +161,13 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
         ]
         changes += differences_of([scores], pairs, settings)
         outcomes.append(_outcome(checkpoints, scores, means, settings))
-    coverage = coverage_of(joined.results, joined.measures)
-    warn_of_content(coverage)
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
-        measures=joined.measures,
         points=tuple(points),
         changes=tuple(changes),
         outcomes=tuple(outcomes),
         settings=settings,
-        left_out=joined.left_out,
-        custom_measures=joined.custom_measures,
-        computed_elsewhere=joined.computed_elsewhere,
-        coverage=coverage,
+        **joined.stated(),
     )
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
-from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import (
     differences_together,
     means_of,
@@ -142,12 +141,9 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     parts = list(_parts_of(columns, labels))
     all_queries = _Part("", ALL, np.ones(len(joined.query_ids), dtype=np.bool_))
     [whole] = _compared([all_queries], joined.by_measure, pairs, settings)
-    coverage = coverage_of(joined.results, joined.measures)
-    warn_of_content(coverage)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
-        measures=joined.measures,
         num_queries=len(joined.query_ids),
         columns=tuple(columns),
         interactions=tuple(
@@ -158,10 +154,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         slices=_compared(parts, joined.by_measure, pairs, settings),
         whole=whole,
         settings=settings,
-        left_out=joined.left_out,
-        custom_measures=joined.custom_measures,
-        computed_elsewhere=joined.computed_elsewhere,
-        coverage=coverage,
+        **joined.stated(),
     )
 
 

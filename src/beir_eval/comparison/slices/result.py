@@ -330,10 +330,6 @@ class SlicedComparison(Shown, Saved):
         )
         yield interval_note(self.settings, num_differences // len(self.measures))
 
-    def __repr__(self) -> str:
-        """Return the class and the number of rows of the table, not the content."""
-        return f"SlicedComparison({len(self.to_table().rows)} rows)"
-
 
 def _pair_of(record: Interaction | Difference) -> tuple[str, ...]:
     """Return the names of the two systems of a record in sorted order."""

@@ -13,13 +13,13 @@ from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.differences import Pair, Pairs, Tests, differences_together, tests_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.stages.account import (
+    StageGraph,
     accounts_of,
     ceiling_run,
     mean_and_interval,
     places_of,
     relevant_of,
 )
-from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
 from beir_eval.errors import InputError, MeasureError, QueryMismatchError, about_system, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
