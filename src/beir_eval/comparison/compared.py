@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from beir_eval.comparison.coverage import SystemCoverage, coverage_of
 from beir_eval.comparison.differences import pairs_to_compare
@@ -198,23 +198,19 @@ class Compared(Saved):
     #: The runs; None if they are not known.
     _runs: ComparedRuns | None = PrivateAttr(None)
 
-    @model_validator(mode="after")
-    def _check_shapes(self) -> Self:
-        expected = (len(self.systems), len(self.query_ids))
+    def _check_loaded(self) -> None:
+        """Raise ValueError for an impossible name or shape, and for means or pairs of others."""
+        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
+        check_unique("query_ids", self.query_ids)
+        shape = (len(self.systems), len(self.query_ids))
         if set(self.scores) != set(self.measures) or any(
-            matrix.array.shape != expected for matrix in self.scores.values()
+            matrix.array.shape != shape for matrix in self.scores.values()
         ):
-            msg = f"scores must hold [systems, queries] = {expected} for every measure"
+            msg = f"scores must hold [systems, queries] = {shape} for every measure"
             raise ValueError(msg)
         if self.clusters is not None and len(self.clusters) != len(self.query_ids):
             msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
             raise ValueError(msg)
-        return self
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError for an impossible name, and for means or pairs of other systems."""
-        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
-        check_unique("query_ids", self.query_ids)
         systems, results = self.systems, self.results
         pairs = [
             (systems[pair.system], systems[pair.against])

@@ -424,6 +424,9 @@ def with_verdicts(
     if tests.crossed is not None and tests.can_decide:
         p_queries = correct(tests.p_over_queries, tests.correction_of_p)
         p_queries[np.isinf(tests.crossed.degrees_of_freedom)] = math.nan
+    p_t = None
+    if scores.clusters is not None:
+        p_t = t_p_values(flipped.means, tests.deviations, flipped.num_queries)
     means = row_means(scores.scores).tolist()
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
@@ -457,7 +460,7 @@ def with_verdicts(
                 ),
                 **_effect_fields("residual_effect", mean, ends, residual_spread, settings.alpha),
                 p=float(tests.p[index]),
-                p_t=_t_p_value(tests, index, unit_row),
+                p_t=two_sided_t_p(unit_row) if p_t is None else float(p_t[index]),
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
                 smallest_margin=margin_limit,
@@ -512,20 +515,6 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     if settings.interval == "t":
         return *tests.t_intervals(alone), 1 - alone
     return corrected.low, corrected.high, 1 - corrected.levels
-
-
-def _t_p_value(tests: Tests, index: int, differences: Floats) -> float:
-    """Return the uncorrected p of the t test of one pair, whatever the chosen test.
-
-    Args:
-        tests: the tests of the pairs.
-        index: which of them.
-        differences: its differences by unit, f8[U].
-    """
-    if tests.scores.clusters is None:
-        return two_sided_t_p(differences)
-    means, deviations = tests.flipped.means[[index]], tests.deviations[[index]]
-    return float(t_p_values(means, deviations, len(differences))[0])
 
 
 def too_few_clusters(scores: MeasureScores) -> str:

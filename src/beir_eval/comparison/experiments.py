@@ -257,12 +257,12 @@ def experiment_power(
     least = smallest_margin(num_queries, alpha=alpha)
     fewest = next(count for count in range(2, 2000) if smallest_p(count) <= alpha)
     rows = [
-        _measure_power(
-            measure, spread, num_queries, can_decide=num_queries >= fewest, alpha=alpha, power=power
-        )
+        _measure_power(measure, spread, num_queries, alpha=alpha, power=power)
         for measure in chosen
         for spread in _spreads(measure, sd)
     ]
+    if num_queries < fewest:
+        rows = [row.model_copy(update={"detectable": None}) for row in rows]
     num_relevant = np.bincount(judged.row[judged.grades > 0], minlength=num_queries)
     return ExperimentPower(
         num_queries=num_queries,
@@ -307,8 +307,6 @@ def _measure_power(
     measure: Measure,
     spread: tuple[str, float, str],
     num_queries: int,
-    *,
-    can_decide: bool,
     **levels: float,
 ) -> MeasurePower:
     """Return what the queries can show with one measure and spread, at levels alpha and power."""
@@ -328,6 +326,6 @@ def _measure_power(
         spread=label,
         sd=deviation,
         spread_of=origin,
-        detectable=detectable if can_decide and detectable < limit else None,
+        detectable=detectable if detectable < limit else None,
         equal_within=equal_within if equal_within < limit else None,
     )

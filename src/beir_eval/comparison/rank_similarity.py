@@ -241,10 +241,37 @@ def likeness_of(
         for name, repeats in results.items()
         for top in [repeats[0].top or {}]
     }
-    return tuple(
-        _pair_likeness(comparison, system, against, rankings[system], rankings[against], k)
-        for system, against in _compared_pairs(comparison.differences)
-    )
+    likeness = []
+    for system, against in _compared_pairs(comparison.differences):
+        first, second = rankings[system], rankings[against]
+        similarities = np.full((len(LIKENESS_ROWS) + 2, len(comparison.query_ids)), np.nan)
+        for column, query_id in enumerate(comparison.query_ids):
+            if query_id in first and query_id in second:
+                pair = first[query_id], second[query_id]
+                bounded = rbo(*pair, k=k)
+                similarities[:, column] = (
+                    bounded.extrapolated,
+                    overlap(*pair, k=k),
+                    kendall_distance(*pair, k=k),
+                    bounded.lowest,
+                    bounded.residual,
+                )
+        means = [_mean_of_defined(values) for values in similarities]
+        rbo_mean, overlap_mean, kendall_mean, lowest, residual = means
+        likeness.append(
+            Likeness(
+                system=system,
+                against=against,
+                k=k,
+                rbo=rbo_mean,
+                rbo_lowest=lowest,
+                rbo_highest=None if lowest is None or residual is None else lowest + residual,
+                overlap=overlap_mean,
+                kendall_distance=kendall_mean,
+                values=ScoreMatrix.from_owned_array(similarities[: len(LIKENESS_ROWS)].copy()),
+            )
+        )
+    return tuple(likeness)
 
 
 def has_too_many_pairs(differences: Sequence[Difference], num_queries: int) -> bool:
@@ -264,41 +291,6 @@ def _num_kept(result: EvaluationResult) -> int | None:
     counted = result.counted
     is_whole = not longest or (counted is not None and longest >= counted.deepest_ranking)
     return None if is_whole else longest
-
-
-def _pair_likeness(  # noqa: PLR0913, PLR0917 - a pair and its rankings
-    comparison: Compared,
-    system: str,
-    against: str,
-    first: Mapping[str, list[str]],
-    second: Mapping[str, list[str]],
-    k: int,
-) -> Likeness:
-    """Return the likeness of a pair, from the rankings of its two systems."""
-    similarities = np.full((len(LIKENESS_ROWS) + 2, len(comparison.query_ids)), np.nan)
-    for column, query_id in enumerate(comparison.query_ids):
-        if query_id in first and query_id in second:
-            pair = first[query_id], second[query_id]
-            bounded = rbo(*pair, k=k)
-            similarities[:, column] = (
-                bounded.extrapolated,
-                overlap(*pair, k=k),
-                kendall_distance(*pair, k=k),
-                bounded.lowest,
-                bounded.residual,
-            )
-    rbo_mean, overlap_mean, kendall_mean, lowest, residual = map(_mean_of_defined, similarities)
-    return Likeness(
-        system=system,
-        against=against,
-        k=k,
-        rbo=rbo_mean,
-        rbo_lowest=lowest,
-        rbo_highest=None if lowest is None or residual is None else lowest + residual,
-        overlap=overlap_mean,
-        kendall_distance=kendall_mean,
-        values=ScoreMatrix.from_owned_array(similarities[: len(LIKENESS_ROWS)].copy()),
-    )
 
 
 def _mean_of_defined(values: Floats) -> float | None:
