@@ -208,12 +208,9 @@ def screen_of(
         if usual:
             notes, shown = [f"All {len(shown)} measures: -o FILE."], usual
         tables = [_with_judged(means_table(ranked, measures=shown), ranked, shown)]
-    warnings = [
-        sentence for result in results for sentence in labelled_warnings(result, result.name)
-    ]
     return Document(
         sentences=[Sentence(_first_line(ranked, first))],
-        warnings=list(dict.fromkeys(warnings)),
+        warnings=shared_warnings(results),
         tables=tables,
         notes=[*notes_below_all(results, shown), *notes],
     )
@@ -303,9 +300,9 @@ def _with_judged(
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
-    warnings = shared_warnings(results)
-    notes = shared_notes(results)[len(warnings) :]
-    return Document(warnings=warnings, tables=[means_table(results)], notes=notes).markdown()
+    notes = [*depth_notes(results), *shared_notes(results)]
+    tables = [means_table(results)]
+    return Document(warnings=shared_warnings(results), tables=tables, notes=notes).markdown()
 
 
 def to_latex(
@@ -337,12 +334,8 @@ def to_latex(
 
 
 def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the notes on several results; a note that is not on all of them names its systems.
-
-    The warnings come first, as ``shared_warnings`` returns them.
-    """
-    others = [result.notes()[len(result.warnings()) :] for result in results]
-    return [*shared_warnings(results), *depth_notes(results), *_shared(results, others)]
+    """Return the notes on several results; a note that is not on all of them names its systems."""
+    return _shared(results, [result.document().notes for result in results])
 
 
 def depth_notes(
@@ -360,8 +353,11 @@ def depth_notes(
 
 
 def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the warnings on several results; one that is not on all of them names its systems."""
-    return _shared(results, [result.warnings() for result in results])
+    """Return the warnings on several results, each with its system, and each once."""
+    warnings = (
+        sentence for result in results for sentence in labelled_warnings(result, result.name)
+    )
+    return list(dict.fromkeys(warnings))
 
 
 def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:

@@ -290,8 +290,7 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
-    of_depths = depth_notes(results)  # a caution of the comparison says so
-    notes = [note for note in shared_notes(results) if note not in of_depths]
+    notes = shared_notes(results)
     if comparison.left_out:
         num_queries = len(comparison.query_ids)
         notes.insert(0, f"counted over each whole run; {num_queries:,} queries were compared")
@@ -302,7 +301,7 @@ def _page_of_results(results: Sequence[EvaluationResult]) -> Page:
     return Page(
         warnings=shared_warnings(results),
         means=means_table.means_of_results(results),
-        counted=shared_notes(results),
+        counted=[*depth_notes(results), *shared_notes(results)],
         provenance=_provenance_rows(results, None),
     )
 
