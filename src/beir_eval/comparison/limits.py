@@ -147,7 +147,6 @@ def _repeats_cautions(comparison: Compared) -> Iterator[str]:
 
 def _only_judged(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems of which every document is judged, unlike those of others."""
-    measure = next(map(registered, filter(counts_unjudged, comparison.measures)), None)
     shares = {
         system: counted.documents_judged / counted.documents_retrieved
         for system, repeats in comparison.results.items()
@@ -157,7 +156,10 @@ def _only_judged(comparison: Compared) -> Iterator[str]:
     }
     judged = [system for system, share in shares.items() if share == 1]
     lowest = min(shares, key=shares.__getitem__, default="")
-    if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
+    if not judged or shares[lowest] > 1 - _LEAST_GAP:
+        return
+    measure = next(map(registered, filter(counts_unjudged, comparison.measures)), None)
+    if measure is not None:
         yield (
             f"at any rank, every document of {some_of(judged)} is judged, and of {lowest} "
             f"{shares[lowest]:.0%} are: unjudged documents were removed, or this ranking was "
@@ -223,14 +225,14 @@ def judged_cautions(comparison: Compared) -> Iterator[str]:
     """
     measure = comparison.measures[0]
     shares = judged_shares(comparison, measure)
-    if not shares or not counts_unjudged(measure):
+    if not shares:
         return
     best = max(shares, key=shares.__getitem__)
     limit = min(_LOW_PART * shares[best], shares[best] - _LOWER_BY)
     low = [f"{share:.0%} of {system}" for system, share in shares.items() if share < limit]
     depth = judged_depth(measure)
     where = "retrieved documents" if depth is None else f"documents in the top {depth}"
-    if low:
+    if low and counts_unjudged(measure):
         yield (
             f"few {where} are judged: {some_of(low)}, but {shares[best]:.0%} of {best}. Unjudged "
             "documents count as not relevant, so scores may be too low where few are judged; or "

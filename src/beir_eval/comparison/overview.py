@@ -382,7 +382,8 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
         text = " ".join(queries.get(change.query_id, "").split())
         shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
         quoted = f' "{shown}"' if shown else ""
-        missing = missing_note(change.query_id, *pair)
+        is_complete = comparison.on_common_queries is None
+        missing = "" if is_complete else missing_note(change.query_id, *pair)
         return f"{change.query_id}{quoted} ({change.difference:+.2f}{missing})"
 
     first = comparison.differences[0]

@@ -395,10 +395,10 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
     percent = percent_text(1 - settings.alpha)
     if settings.interval != "test":
         return f"{percent} {settings.interval} interval"
-    if are_simultaneous(settings, num_comparisons):
-        return f"{percent} simultaneous"
     if num_comparisons == 1:
         return f"{percent} interval"
+    if are_simultaneous(settings, num_comparisons):
+        return f"{percent} simultaneous"
     return f"{percent} each" if settings.correction == "none" else f"at least {percent} each"
 
 
