@@ -373,28 +373,6 @@ class BenchmarkResult(Shown):
                         "counts"
                     )
 
-    def to_markdown(
-        self,
-        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
-        *,
-        baseline: bool = True,
-        by_system: bool = False,
-    ) -> str:
-        """Return warnings, failures, the tables and the notes as Markdown.
-
-        Args:
-            measures: the measures, or their names in any spelling that ``parse`` reads.
-            baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
-                flat). Other measures have no such column.
-            by_system: whether systems are rows, as ``systems_table``; else data sets are.
-
-        Raises:
-            NotEvaluatedError: a result does not have the measure.
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        return self.document(measures, baseline=baseline, by_system=by_system).markdown()
-
     def to_json(self) -> str:
         """Return all means and failures as JSON.
 

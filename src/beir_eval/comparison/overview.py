@@ -444,9 +444,16 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
     if len(comparison.differences) == 1:
         [pair] = comparison.differences
+        same = [
+            alike.k
+            for alike in comparison.likeness or ()
+            if pair.verdict == "identical" and (alike.overlap, alike.kendall_distance) == (1, 0)
+        ]
         for text in not_excluded_texts(pair):
             sentence = f"few {unit_of(pair)} differ, so {text}" if pair.num_differing else text
-            yield _same_file(comparison) or f"{sentence[0].upper()}{sentence[1:]}"
+            if same:
+                sentence = f"the first {same[0]} documents are the same, too: is it the same file?"
+            yield f"{sentence[0].upper()}{sentence[1:]}"
         return
     measures_with: dict[str, list[str]] = {}
     for measure in comparison.measures:
@@ -479,14 +486,3 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
         measures_with.setdefault(ending, []).append(measure)
     for ending, measures in measures_with.items():
         yield f"{', '.join(measures)}{ending}"
-
-
-def _same_file(comparison: Compared) -> str:
-    """Return that two systems have the same first documents; "" if it is not known."""
-    pair, alike = comparison.differences[0], (comparison.likeness or (None,))[0]
-    if alike is None or pair.verdict != "identical":
-        return ""
-    is_same = alike.overlap == 1 and alike.kendall_distance == 0
-    return (
-        f"The first {alike.k} documents are the same, too: is it the same file?" if is_same else ""
-    )

@@ -21,7 +21,6 @@ from beir_eval.comparison.verdict_sentences import (
     queries_text,
     signed_text,
     test_text,
-    value_or_unknown,
 )
 from beir_eval.display.tables import (
     UNKNOWN,
@@ -30,6 +29,7 @@ from beir_eval.display.tables import (
     ScoreFormat,
     Table,
     latex_table,
+    score_text,
     table_of,
 )
 from beir_eval.evaluation.depths import judged_depth, judged_share, judged_text
@@ -302,6 +302,10 @@ def judged_table(comparison: Compared) -> Table | None:
     return Table(("system", *columns), list(zip(labels, *columns.values(), strict=True)))
 
 
+def _known_text(value: float | None) -> str:
+    return UNKNOWN if value is None else score_text(value)
+
+
 def likeness_table(pairs: Iterable[Likeness]) -> Table:
     """Return the likeness of pairs as a table, one row for each pair."""
     return table_of(
@@ -309,9 +313,9 @@ def likeness_table(pairs: Iterable[Likeness]) -> Table:
         {
             "system": lambda pair: pair.system,
             "against": lambda pair: pair.against,
-            "RBO": lambda pair: value_or_unknown(pair.rbo),
-            "overlap": lambda pair: value_or_unknown(pair.overlap),
-            "Kendall distance": lambda pair: value_or_unknown(pair.kendall_distance),
+            "RBO": lambda pair: _known_text(pair.rbo),
+            "overlap": lambda pair: _known_text(pair.overlap),
+            "Kendall distance": lambda pair: _known_text(pair.kendall_distance),
         },
     )
 

@@ -504,11 +504,6 @@ def signed_text(value: float) -> str:
     return f"{value:+.4f}" if value else score_text(0.0)
 
 
-def value_or_unknown(value: float | None) -> str:
-    """Return a value as text, ``UNKNOWN`` for None."""
-    return UNKNOWN if value is None else score_text(value)
-
-
 def signed_range_text(low: float, high: float, between: str = " … ") -> str:
     """Return a range of differences as text, with signs.
 

@@ -168,7 +168,7 @@ class Shown:
 
     def __repr__(self) -> str:
         """Return the first conclusion, not the content."""
-        [text, _] = self.document().sentences[0]
+        text = next((text for text, _ in self.document().sentences), "")
         return f"{type(self).__name__}({shorten(one_line(text), _REPR_LENGTH)})"
 
     def __str__(self) -> str:

@@ -67,6 +67,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 5_900_000
 #: The most rows of a figure.
 _MOST_ROWS = 60
+#: What an effect is measured in.
+_SPREAD = "standard deviations of the differences between queries"
 #: The most documents to judge.
 _MOST_TO_JUDGE = 10
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
@@ -276,7 +278,7 @@ def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> P
             *method.notes,
             RANKS_NOTE if comparison.baseline is None else MARKS_NOTE,
             "margin: the smallest difference you consider meaningful",
-            "effect: d_z, the mean difference in standard deviations of the differences",
+            f"effect: d_z, the mean difference in {_SPREAD}",
         ],
         counted=_counted_notes(comparison, results),
         judged=judged_table(comparison),
