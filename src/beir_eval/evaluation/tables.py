@@ -421,24 +421,6 @@ def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
     ]
 
 
-def shared_custom_measures(results: Sequence[EvaluationResult]) -> dict[str, ScoreScale]:
-    """Return {name: scale} of the custom measures that all results have.
-
-    Raises:
-        ResultError: two results state different scales of one of them.
-    """
-    scales = {}
-    for measure in shared_measures(results):
-        if measure not in results[0].custom_measures:
-            continue
-        scale = scales[measure] = results[0].custom_measures[measure]
-        for result in results[1:]:
-            check_same_scale(
-                measure, (results[0].name, scale), (result.name, result.custom_measures[measure])
-            )
-    return scales
-
-
 def check_same_scale(
     measure: str, first: tuple[str, ScoreScale], second: tuple[str, ScoreScale]
 ) -> None:
