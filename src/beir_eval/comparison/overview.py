@@ -70,6 +70,8 @@ if TYPE_CHECKING:
 DIFFERENCE, _JUDGED = "difference", "judged"
 #: That of p, and of p that is corrected.
 _P = ("p", "corr. p")
+#: What a column of the evidence is.
+_EFFECT = "effect: d_z, the mean difference in standard deviations of the differences by query"
 #: How many sentences follow the tables, and how many of those that change no meaning.
 _MOST_SENTENCES, _MOST_FURTHER = 6, 3
 #: How much of the text of a query is shown.
@@ -181,7 +183,8 @@ def _details(comparison: Compared, others: Sequence[str]) -> Iterator[Document]:
         of_measure = [pair for pair in pairs if pair.measure == measure]
         table = pairs_table(of_measure, settings, comparison.num_comparisons, columns)
         tables.append(_with_pairs(comparison, Table((measure, *table.header[1:]), table.rows)))
-    yield _compact("The evidence", tables, evidence_notes(pairs, settings.margin))
+    notes = [_EFFECT, *evidence_notes(pairs, settings.margin)]
+    yield _compact("The evidence", tables, notes)
     if judged := judged_table(comparison):
         yield Document(heading=JUDGED_TITLE, tables=[judged])
     if comparison.likeness:

@@ -53,6 +53,11 @@ class Section(NamedTuple):
     notices: list[str]
 
 
+def evidence_section(document: Document, figures: dict[str, Figure]) -> Section:
+    """Return the details of a comparison; what they are about begins the page."""
+    return _section(replace(document, sentences=(), tables=(), notes=()), figures)
+
+
 def slices_section(sliced: SlicedComparison) -> Section:
     """Return whether gains differ between slices, then means and verdicts by slice.
 
@@ -130,12 +135,17 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
     Args:
         document: what the section shows.
         figures: {key: figure}.
-        captions: those of its tables; tables of details have the headings of these.
+        captions: those of its tables; tables of details have the headings of these, and several of
+            one their own first heading.
     """
     details = list(document.details())
     captioned_tables = [
         *zip(document.tables, captions, strict=False),
-        *((table, detail.heading) for detail in details for table in detail.tables),
+        *(
+            (table, f"{detail.heading}{f': {table.header[0]}' if detail.tables[1:] else ''}")
+            for detail in details
+            for table in detail.tables
+        ),
     ]
     notices: list[str] = []
     return Section(

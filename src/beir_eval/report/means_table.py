@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from beir_eval.comparison.overview import DIFFERENCE, systems_columns
 from beir_eval.comparison.tables import is_ranked, to_table
 from beir_eval.comparison.verdict_sentences import (
+    MARKS_NOTE,
+    RANKS_NOTE,
     intervals_text,
     percent_text,
     queries_sample_text,
@@ -142,7 +144,9 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
     level = percent_text(1 - comparison.settings.alpha)
-    caption = f"Means over {queries_sample_text(comparison)} with {level} t intervals, best bold"
+    marks = RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
+    sample = queries_sample_text(comparison)
+    caption = f"Means over {sample} with {level} t intervals, best bold; {marks}"
     wide = Table(header, table.rows)
     is_too_wide = len(comparison.measures) > MOST_COLUMNS
     return Means(caption, wide.transposed("measure") if is_too_wide else wide)

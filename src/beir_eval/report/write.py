@@ -12,8 +12,6 @@ from beir_eval.comparison.charts import forest_figure
 from beir_eval.comparison.gate_output import gate_beside_verdicts
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
-from beir_eval.comparison.tables import judged_table, likeness_table
-from beir_eval.comparison.verdict_sentences import MARKS_NOTE, RANKS_NOTE
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.core.saved import stated_settings
@@ -36,7 +34,7 @@ from beir_eval.report.further_sections import (
     across_section,
     captioned,
     curve_section,
-    first_rows,
+    evidence_section,
     slices_section,
     stages_section,
 )
@@ -67,8 +65,6 @@ if TYPE_CHECKING:
 MOST_BYTES = 5_900_000
 #: The most rows of a figure.
 _MOST_ROWS = 60
-#: What an effect is measured in.
-_SPREAD = "standard deviations of the differences between queries"
 #: The most documents to judge.
 _MOST_TO_JUDGE = 10
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
@@ -255,39 +251,27 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 
 def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> Page:
     results = [result for repeats in comparison.results.values() for result in repeats]
-    document, warnings = comparison.document(queries), comparison.warnings()
-    *_, method = document.details()
-    notices: list[str] = []
+    document = comparison.document(queries)
     compared = means_table.compared_systems(comparison)
     figures = {
         f"forest-{index}": forest_figure(comparison, measure, most=_MOST_ROWS)
         for index, measure in enumerate(() if compared else comparison.measures)
     }
+    evidence = evidence_section(document, figures)
     return Page(
-        warnings=warnings,
+        warnings=document.warnings,
         answers=document.sentences,
         sentences=document.notes,
         gate=gate_beside_verdicts(comparison) if comparison.gate else None,
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
-        differences=first_rows(comparison.differences_table(), "Differences", notices),
-        difference_figures=captioned(figures),
-        chances=comparison.chance_table(),
-        comparison_notes=[
-            *method.notes,
-            RANKS_NOTE if comparison.baseline is None else MARKS_NOTE,
-            "margin: the smallest difference you consider meaningful",
-            f"effect: d_z, the mean difference in {_SPREAD}",
-        ],
+        evidence=evidence,
         counted=_counted_notes(comparison, results),
-        judged=judged_table(comparison),
-        likeness=likeness_table(comparison.likeness) if comparison.likeness else None,
-        likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
         to_judge=_to_judge_table(comparison),
         provenance=_provenance_rows(results, comparison),
         figures=figures,
-        notices=notices,
+        notices=evidence.notices,
     )
 
 
