@@ -50,7 +50,7 @@ from beir_eval.inspection.unmatched_ids import UNMATCHED
 from beir_eval.measures import Measure
 from beir_eval.measures.names import name_among, names_among
 from beir_eval.measures.scales import scale_of
-from beir_eval.significance import smallest_margin
+from beir_eval.significance import paired_t, smallest_margin
 from beir_eval.significance.equivalence import NonInferiority, non_inferiority
 from beir_eval.significance.power import FEWEST_DIFFERING, smallest_p
 from beir_eval.significance.validation import FEWEST_QUERIES, is_at_most, is_number
@@ -620,8 +620,11 @@ def _one_sided_p(tests: Tests, difference: Difference) -> float:
         half = float(two_sided[0]) / 2
         return half if difference.gain < 0 else 1 - half
 
+    side, units = _loss_side(tests.scores), tests.scores.units
     if tests.settings.test == "sign_flip":
-        p = float(tests.flipped.p(_loss_side(tests.scores))[0])
+        p = float(tests.flipped.p(side)[0])
+    elif units.weights is None:
+        p = paired_t(*units.rows, alternative=side).p
     else:
         p = of_loss(tests.p_over_queries)
     return p if tests.crossed is None else max(p, of_loss(tests.crossed.p()))

@@ -128,8 +128,9 @@ class Comparison(Shown, Compared):
         gate = ""
         if self.gate:
             gate = f"{gate_beside_verdicts(self).titled_markdown()}\n"
-        content = replace(self.document(), warnings=()).markdown()
-        return f"{warnings_markdown(self.warnings())}{gate}{content}"
+        document = self.document()
+        content = replace(document, warnings=()).markdown()
+        return f"{warnings_markdown(document.warnings)}{gate}{content}"
 
     def to_latex(self, *, digits: int | None = None, percent: bool = False) -> str:
         """Return the table of means as LaTeX, with caption and label, to paste into a paper.
