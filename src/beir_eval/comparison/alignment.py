@@ -549,8 +549,9 @@ def _positions_in(
     for _, result in results:
         if result.query_ids != known:  # those of one evaluation are the same
             known = result.query_ids
-            index = {query_id: position for position, query_id in enumerate(known)}
-            positions = np.array([index[query_id] for query_id in query_ids], dtype=np.int64)
+            index = dict(zip(known, range(len(known)), strict=True))
+            found = map(index.__getitem__, query_ids)
+            positions = np.fromiter(found, np.int64, len(query_ids))
         yield positions
 
 

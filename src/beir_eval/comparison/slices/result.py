@@ -228,11 +228,12 @@ class SlicedComparison(Shown, Saved):
             tables=tables,
             notes=notes,
             details=lambda: [
+                *(Document(heading="Gains between slices", tables=[table]) for table in tests),
                 Document(
                     heading="The evidence by slice",
-                    tables=[*tests, self.differences_table()],
+                    tables=[self.differences_table()],
                     notes=list(self._notes()),
-                )
+                ),
             ],
         )
 
