@@ -382,7 +382,8 @@ class AcrossDatasets(Shown, Saved):
             for name, systems in self.left_out.items()
         ]
         left_out += [f"{sentence}." for sentence in self._row_sentences()]
-        is_pair = self._is_pair and (not by_system or self.baseline is None)
+        is_alone = len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
+        is_pair = is_alone and (not by_system or self.baseline is None)
         table = self._pair_table() if is_pair else self._systems_table()
         return Document(
             heading="By the average over data sets",
@@ -413,11 +414,6 @@ class AcrossDatasets(Shown, Saved):
             lacking.setdefault(", ".join(names), []).append(system)
         for listed, systems in lacking.items():
             yield f"no result on {listed}, so no average: {', '.join(systems)}"
-
-    @property
-    def _is_pair(self) -> bool:
-        """Whether two systems are compared, and no other."""
-        return len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
 
     def _pair_table(self) -> Table:
         """Return a table of a pair: a row for each data set, and the average."""

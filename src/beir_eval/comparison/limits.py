@@ -403,21 +403,6 @@ def method_notes(comparison: Compared) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
-    yield from _likeness_notes(comparison)
-
-
-def _draws_text(differences: Sequence[Difference]) -> str:
-    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
-    random = {difference.draws for difference in differences if not difference.exact} - {0}
-    if random:
-        return f" with {max(random):,} random sign vectors"
-    if any(difference.exact and difference.draws for difference in differences):
-        return f" with all sign vectors of the {unit_of(differences[0])} that differ"
-    return ""
-
-
-def _likeness_notes(comparison: Compared) -> Iterator[str]:
-    """Yield notes: why likeness was left out, or that only the first repeat was compared."""
     has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
     if (
         has_top
@@ -430,3 +415,13 @@ def _likeness_notes(comparison: Compared) -> Iterator[str]:
         )
     if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
         yield "ranking similarity: of a system's repeats, the first is taken"
+
+
+def _draws_text(differences: Sequence[Difference]) -> str:
+    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
+    random = {difference.draws for difference in differences if not difference.exact} - {0}
+    if random:
+        return f" with {max(random):,} random sign vectors"
+    if any(difference.exact and difference.draws for difference in differences):
+        return f" with all sign vectors of the {unit_of(differences[0])} that differ"
+    return ""
