@@ -104,7 +104,7 @@ def test_every_system_is_evaluated_on_every_data_set(tmp_path):
     assert [row[0] for row in rows] == ["one", "arguana"]
     assert name == "average"
     assert averages == [math.fsum(pair) / 2 for pair in zip(rows[0][1], rows[1][1], strict=True)]
-    assert "BM25 (Anserini)" not in result.to_markdown("MRR@10")
+    assert "BM25 (Anserini)" not in result.document("MRR@10").markdown()
     content = json.loads(result.to_json())["results"]["file"]["one"]
     assert content["nDCG@10"] == result.score("file", "one", "nDCG@10")
     mteb = result.mteb("file", "arguana", revision="abc")

@@ -103,4 +103,4 @@ def test_detail_says_each_sentence_once_and_the_method_too(files):
     text = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500", "--detail").stdout
     method = text.partition("\nMethod\n\n")[2]
     assert "500 random sign vectors" in method
-    assert " ".join(text.split()).count("p accounts for the sampling of") == 1
+    assert " ".join(text.split()).count("a sample of 30 queries") == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from beir_eval import EvaluationResult, compare, compare_runs
-from beir_eval.comparison.cautions import cautions_on
+from beir_eval.comparison.limits import cautions_on
 from beir_eval.evaluation import tables
 
 #: Made runs look like mistakes, which they are not here.

@@ -700,7 +700,7 @@ def test_a_verdict_on_few_queries_says_what_it_assumes():
 
 def test_identical_scores_have_no_interval():
     [pair] = few_differing(0, 0).differences
-    assert (pair.low, pair.high, pair.interval) == (0, 0, "no interval: identical scores")
+    assert (pair.low, pair.high, pair.verdict) == (0, 0, "identical")
 
 
 @pytest.mark.parametrize("interval", ["test", "t"])

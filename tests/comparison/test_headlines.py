@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import compare
-from beir_eval.comparison.headlines import headlines
+from beir_eval.comparison.verdict_sentences import headlines
 from made_results import made, scores_apart
 
 MEASURES = ("nDCG@10", "MAP@100")

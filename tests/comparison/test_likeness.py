@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from beir_eval import Run, compare, compare_runs, evaluate
-from beir_eval.comparison import likeness, tables
+from beir_eval.comparison import rank_similarity, tables
 from beir_eval.errors import SettingError
 
 #: Made runs look like mistakes, which they are not here.
@@ -32,9 +32,9 @@ def test_likeness_is_known_from_results_that_keep_their_rankings():
 def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch, limit, most):
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {name: {query: {"a": 1.0, name: 2.0} for query in qrels} for name in "xyz"}
-    monkeypatch.setattr(likeness, limit, most)
+    monkeypatch.setattr(rank_similarity, limit, most)
     assert len(compare_runs(qrels, runs, "MRR").likeness) == 3
-    monkeypatch.setattr(likeness, limit, most - 1)
+    monkeypatch.setattr(rank_similarity, limit, most - 1)
     comparison = compare_runs(qrels, runs, "MRR")
     assert comparison.likeness is None
     assert any("pairs times queries: name a baseline" in note for note in comparison.notes())

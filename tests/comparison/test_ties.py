@@ -17,7 +17,7 @@ def test_the_range_goes_from_the_worst_to_the_best_order():
     assert (ties.measure, ties.system) == ("MRR", "tied")
     assert (ties.low, ties.high) == ((1 / 3 + 1) / 2, 1)
     sentence = "Ties: tied scores 0.6667 to 1.0000 on MRR, depending on how ties are broken"
-    assert sentence in comparison.notes()
+    assert f"{sentence}." in comparison.notes()
 
 
 def test_rankings_without_scores_have_no_tie_interval():

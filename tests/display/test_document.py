@@ -180,8 +180,9 @@ def test_every_output_has_all_warnings_conclusions_and_notes(shown, printed, nam
 def test_warnings_and_notes_are_those_of_the_document(shown, name):
     result = shown[name]
     assert result.warnings() == list(result.document().warnings)
-    if name not in ("Comparison", "AcrossDatasets", "CheckpointCurve"):  # notes of details too
-        assert result.notes() == [*result.document().warnings, *result.document().notes]
+    document = result.document()
+    of_details = [note for detail in document.details() for note in detail.notes]
+    assert result.notes() == [*document.warnings, *document.notes, *of_details]
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -142,18 +142,18 @@ def test_a_folder_without_the_official_split_says_how_another_is_chosen(tmp_path
 def test_the_note_is_in_every_output_of_a_comparison_and_survives_saving(arguana, run, tmp_path):
     other = written(tmp_path / "o.trec", ["q1", "q2"], identical=False)
     comparison = compare_runs(arguana, {"a": run, "b": other}, "MRR")
-    assert comparison.notes().count(DROPPED) == 1
+    assert comparison.notes().count(f"{DROPPED}.") == 1
     assert DROPPED in str(comparison)
     comparison.save(tmp_path / "c.json")
     loaded = Comparison.load(tmp_path / "c.json")
     assert loaded == comparison
-    assert DROPPED in loaded.notes()
+    assert f"{DROPPED}." in loaded.notes()
     saved = []
     for name, file in (("a", run), ("b", other)):
         evaluate(arguana, file, "MRR", name=name).save(tmp_path / f"{name}.json")
         saved.append(EvaluationResult.load(tmp_path / f"{name}.json"))
     assert DROPPED in saved[0].notes()
-    assert DROPPED in compare({result.name: result for result in saved}).notes()
+    assert f"{DROPPED}." in compare({result.name: result for result in saved}).notes()
 
 
 def test_a_setting_of_another_type_is_refused(arguana):

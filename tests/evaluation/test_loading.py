@@ -146,7 +146,7 @@ COMPARISONS = comparisons()
         ("compare", ("baseline",), "other", "baseline: 'other' is not among the systems"),
         ("compare", ("settings", "alpha"), 2, "settings: "),
         ("pairs", ("query_ids", 0), "q1", "query_ids: listed more than once: 'q1'"),
-        ("runs", ("measures", 0), "RR", "scores must hold"),
+        ("runs", ("query_ids",), ["q0"], "scores must hold"),
         ("slices", ("measures", 0), "RR", "measures: 'RR' is not the canonical name of a measure"),
         ("slices", ("custom_measures", "MRR"), SCALE, "custom_measures: 'MRR' is not among the"),
     ],

@@ -14,9 +14,9 @@ import pytest
 
 from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
-from beir_eval.comparison.cautions import judged_cautions
 from beir_eval.comparison.checkpoints import checkpoint_curve
-from beir_eval.comparison.headlines import headlines
+from beir_eval.comparison.limits import judged_cautions
+from beir_eval.comparison.verdict_sentences import headlines
 from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
 from beir_eval.report import write_report
 from beir_eval.report.page import vendored_packages

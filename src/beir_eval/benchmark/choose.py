@@ -21,7 +21,7 @@ from beir_eval.benchmark.dataset_scores import (
     stratum_of,
 )
 from beir_eval.comparison.alignment import check_baseline, repeats_by_system
-from beir_eval.comparison.compare import compare
+from beir_eval.comparison.compare import checked_clusters, compare
 from beir_eval.comparison.coverage import (
     SystemCoverage,
     warn_of_content,
@@ -29,7 +29,6 @@ from beir_eval.comparison.coverage import (
 )
 from beir_eval.comparison.records import Verdict
 from beir_eval.comparison.result import Comparison
-from beir_eval.comparison.sampling import checked_clusters
 from beir_eval.comparison.verdict_sentences import (
     measure_text,
     p_text,
@@ -40,7 +39,7 @@ from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
-from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of, shorten
+from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.significance.chosen_again import chosen_again
@@ -158,11 +157,6 @@ class ChoiceResult(Shown, Saved):
             tables=[self._table()],
             notes=[*beaten, *self._sentences(), *self.excluded],
         )
-
-    def __repr__(self) -> str:
-        """Return the choice and its verdict in one line."""
-        chosen = f"{shorten(self.candidate, 40)!r} of {len(self.candidates)}"
-        return f"ChoiceResult({self.measure}: {chosen}, {self.verdict})"
 
     @property
     def _sample(self) -> str:

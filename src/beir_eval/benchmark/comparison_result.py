@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
-from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.charts import forest_row, greatest_of
+from beir_eval.comparison.charts import forest_of
+from beir_eval.comparison.compared import Index, check_names
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.headlines import common_queries_text, headline_of
-from beir_eval.comparison.index import Index, check_names
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import (
     OPPOSITE,
     ComparisonSettings,
@@ -21,8 +20,10 @@ from beir_eval.comparison.records import (
     Verdict,
     reversed_fields,
 )
-from beir_eval.comparison.tables import marked
+from beir_eval.comparison.tables import evidence_cells, marked
 from beir_eval.comparison.verdict_sentences import (
+    common_queries_text,
+    headline_of,
     mean_interval_text,
     measure_text,
     p_text,
@@ -32,7 +33,6 @@ from beir_eval.comparison.verdict_sentences import (
     source_notes,
 )
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.display.charts import forest
 from beir_eval.display.document import Document, Sentence, Shown, warnings_latex
 from beir_eval.display.tables import (
     NONE,
@@ -382,7 +382,8 @@ class AcrossDatasets(Shown, Saved):
             for name, systems in self.left_out.items()
         ]
         left_out += [f"{sentence}." for sentence in self._row_sentences()]
-        is_pair = self._is_pair and (not by_system or self.baseline is None)
+        is_alone = len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
+        is_pair = is_alone and (not by_system or self.baseline is None)
         table = self._pair_table() if is_pair else self._systems_table()
         return Document(
             heading="By the average over data sets",
@@ -413,15 +414,6 @@ class AcrossDatasets(Shown, Saved):
             lacking.setdefault(", ".join(names), []).append(system)
         for listed, systems in lacking.items():
             yield f"no result on {listed}, so no average: {', '.join(systems)}"
-
-    def notes(self) -> list[str]:
-        """Return the warnings, what the verdicts hold for, then methods and what was left out."""
-        return [*super().notes(), *self._notes()]
-
-    @property
-    def _is_pair(self) -> bool:
-        """Whether two systems are compared, and no other."""
-        return len(self.systems) == 2 and not (self.gaps or self.repeats)  # noqa: PLR2004
 
     def _pair_table(self) -> Table:
         """Return a table of a pair: a row for each data set, and the average."""
@@ -455,8 +447,8 @@ class AcrossDatasets(Shown, Saved):
             evidence: tuple[str | Cell, ...] = ("", "", "baseline")
             if system != self.baseline:
                 pair = self.difference(system)
-                signed, _, verdict = _evidence(pair)
-                evidence = (signed, signed_range_text(pair.low, pair.high), verdict)
+                signed, interval, _, verdict = evidence_cells(pair)
+                evidence = (signed, interval, verdict)
             *cells, average = row
             rows.append((*cells, getattr(average, "text", average), *evidence))
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
@@ -480,20 +472,16 @@ class AcrossDatasets(Shown, Saved):
 
     def differences_table(self) -> Table:
         """Return a table of the differences of the averages, with p-values and verdicts."""
-        columns: dict[str, Callable[[AverageDifference], str | Cell]] = {
-            "system": lambda pair: pair.system,
-            "against": lambda pair: pair.against,
-            "difference": lambda pair: signed_text(pair.difference),
-            "interval": lambda pair: (
-                signed_range_text(pair.low, pair.high) if pair.low or pair.high else "identical"
-            ),
-            "p": lambda pair: p_text(pair.p),
-            "corrected": lambda pair: p_text(pair.p_corrected),
-            "data sets better/worse": lambda pair: f"{pair.better}/{pair.worse}",
-            "significantly": lambda pair: f"{pair.significantly_better}/{pair.significantly_worse}",
-            "verdict": lambda pair: Cell(pair.verdict, verdict=pair.verdict),
-        }
-        return table_of(self.differences, columns)
+        rows = []
+        for pair in self.differences:
+            signed, interval, corrected, verdict = evidence_cells(pair)
+            counts = f"{pair.better}/{pair.worse}"
+            significant = f"{pair.significantly_better}/{pair.significantly_worse}"
+            cells = (signed, interval, p_text(pair.p), corrected, counts, significant, verdict)
+            rows.append((pair.system, pair.against, *cells))
+        evidence = ("difference", "interval", "p", "corrected")
+        counted = ("data sets better/worse", "significantly")
+        return Table(("system", "against", *evidence, *counted, "verdict"), rows)
 
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
@@ -530,20 +518,14 @@ class AcrossDatasets(Shown, Saved):
             most: how many differences to draw at most, the largest in absolute value; None draws
                 all.
         """
-        rows = [
-            forest_row(pair, None if self.baseline is None else pair.system)
-            for pair in greatest_of(self.differences, most)
-        ]
-        is_cut = len(rows) < len(self.differences)
-        against = f" to {self.baseline}" if self.baseline is not None else ""
         simultaneous = "simultaneous " if len(self.differences) > 1 else ""
-        cut = f", the {len(rows)} greatest of {len(self.differences)}" if is_cut else ""
-        return forest(
-            rows,
-            title=f"difference of the average {self.measure}{against}{cut}",
+        return forest_of(
+            self.differences,
+            f"the average {self.measure}",
+            self.baseline,
             margin=None,
             intervals=f"{simultaneous}{percent_text(1 - self.settings.alpha)} intervals",
-            of_pairs=self.baseline is None,
+            most=most,
         )
 
     @property
@@ -637,7 +619,7 @@ class AcrossDatasets(Shown, Saved):
         )
 
     def _notes(self) -> Iterator[str]:
-        """Yield what ``notes`` returns after the warnings."""
+        """Yield how tests, intervals and ranks were made, and what was left out."""
         alpha, number = self.settings.alpha, len(self.differences)
         flipped, sample = "queries within each data set", "queries of these data sets"
         statement, kind, resampled = "these data sets", "BCa", "queries"
@@ -680,10 +662,6 @@ class AcrossDatasets(Shown, Saved):
                 )
         for name, count in self.queries_left_out.items():
             yield f"{name}: {count} queries left out that not all systems have a score for"
-
-    def __repr__(self) -> str:
-        """Return the number of rows of the table, not the content."""
-        return f"AcrossDatasets({len(self.to_table().rows)} rows)"
 
 
 def _evidence(pair: AverageDifference | DatasetDifference) -> tuple[str | Cell, ...]:

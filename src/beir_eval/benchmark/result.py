@@ -49,7 +49,7 @@ _BASELINE_MEASURE = nDCG @ 10
 _AVERAGES = [f"average of {size}" for size in REPORTED_AVERAGES]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BenchmarkResult(Shown):
     """The results of a benchmark, by system and data set.
 
@@ -224,18 +224,15 @@ class BenchmarkResult(Shown):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        columns = self.rows(measure)
-        scale, written = scale_of(str(parse(measure)), {}), ScoreFormat(digits, percent)
-        cells = [score_cells(scores, scale, written) for _, scores in columns]
-        gains = {
-            system: scale.gains(score)
-            for system, score in zip(self.results, columns[-1][1], strict=True)
-        }
-        rows = sorted(
-            zip(self.results, *cells, strict=True),
-            key=lambda row: (math.isnan(gains[row[0]]), -gains[row[0]]),
+        name, (_, last) = str(parse(measure)), self.rows(measure)[-1]
+        by_dataset = self.to_table(measure, baseline=False, digits=digits, percent=percent)
+        table = by_dataset.transposed(name)
+        scale = scale_of(name, {})
+        ranked = sorted(
+            zip(last, table.rows, strict=True),
+            key=lambda row: (math.isnan(row[0]), -scale.gains(row[0])),
         )
-        return Table((str(parse(measure)), *(name for name, _ in columns)), rows)
+        return Table(table.header, [row for _, row in ranked])
 
     def to_latex(
         self,
@@ -376,28 +373,6 @@ class BenchmarkResult(Shown):
                         "counts"
                     )
 
-    def to_markdown(
-        self,
-        measures: Iterable[MeasureLike] | MeasureLike = _BASELINE_MEASURE,
-        *,
-        baseline: bool = True,
-        by_system: bool = False,
-    ) -> str:
-        """Return warnings, failures, the tables and the notes as Markdown.
-
-        Args:
-            measures: the measures, or their names in any spelling that ``parse`` reads.
-            baseline: whether nDCG@10 has a last column with the published scores of BM25 (Anserini,
-                flat). Other measures have no such column.
-            by_system: whether systems are rows, as ``systems_table``; else data sets are.
-
-        Raises:
-            NotEvaluatedError: a result does not have the measure.
-            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
-                cutoff is impossible.
-        """
-        return self.document(measures, baseline=baseline, by_system=by_system).markdown()
-
     def to_json(self) -> str:
         """Return all means and failures as JSON.
 
@@ -462,8 +437,3 @@ class BenchmarkResult(Shown):
             "mteb_version": f"beir-eval {__version__}",
             "scores": {self.splits[name]: [scores]},
         }
-
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        datasets = number_of(len(self.infos), "data set")
-        return f"BenchmarkResult({datasets}, {number_of(len(self.results), 'system')})"

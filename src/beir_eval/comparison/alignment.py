@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.coverage import choice_that_allows
+from beir_eval.comparison.coverage import choice_that_allows, coverage_of, warn_of_content
 from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import hash_ids
 from beir_eval.errors import (
@@ -31,7 +31,7 @@ from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
     from beir_eval.core.arrays import Floats, Ints, Mask
-    from beir_eval.measures import Measure, MeasureLike
+    from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.sign_vectors import Keys
 
@@ -174,6 +174,18 @@ class AlignedScores(NamedTuple):
         """Canonical names of the measures. [M]."""
         return tuple(scores.measure for scores in self.by_measure)
 
+    def stated(self) -> dict[str, Any]:
+        """Return the fields that a result states of its systems; warn of what their runs hold."""
+        coverage = coverage_of(self.results, self.measures)
+        warn_of_content(coverage)
+        return {
+            "measures": self.measures,
+            "left_out": self.left_out,
+            "custom_measures": self.custom_measures,
+            "computed_elsewhere": self.computed_elsewhere,
+            "coverage": coverage,
+        }
+
 
 def without_rounding_noise(scores: Floats) -> Floats:
     """Return f8[S, Q] in which scores of a query that differ only by rounding are made equal.
@@ -262,11 +274,10 @@ def align_checked(
         InputError, QueryMismatchError, NotEvaluatedError: as ``align_scores``.
     """
     named_results = _named(systems)
-    custom_measures = _custom_scales(named_results, measure_names)
-    in_order = _sort_queries([result for _, result in named_results])
-    query_ids, left_out = _shared_queries(named_results, in_order, on)
+    custom_measures = custom_scales(named_results, measure_names)
+    query_ids, left_out = _shared_queries(named_results, on)
     _check_judgements(named_results, measure_names, on)
-    position_arrays = iter([queries.positions_of(query_ids) for queries in in_order])
+    position_arrays = _positions_in(named_results, query_ids)
     system_arrays = []
     for repeats in systems.values():
         array = np.empty((len(repeats), len(measure_names), len(query_ids)))
@@ -451,7 +462,12 @@ def _measures_to_compare(
         NotEvaluatedError: a result does not hold a custom measure, or one with this ``rel``.
     """
     if measures is None:
-        names = [name for name in shared_measures(results) if _can_be_compared(registered(name))]
+        names = [
+            name
+            for name in shared_measures(results)
+            if (measure := registered(name)) is None  # a custom measure
+            or (measure.definition.aggregate == "mean" and measure.definition.rates_systems)
+        ]
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
@@ -508,17 +524,7 @@ def _with_rel_evaluated(
     return tuple(dict.fromkeys(at_level.get(name, name) for name in names))
 
 
-def _can_be_compared(measure: Measure | None) -> bool:
-    """Return whether the measure is a mean over queries, and not one of what is unjudged.
-
-    None is a custom measure, which can be compared.
-    """
-    return measure is None or (
-        measure.definition.aggregate == "mean" and measure.definition.rates_systems
-    )
-
-
-def _custom_scales(
+def custom_scales(
     results: Sequence[tuple[str, EvaluationResult]], measures: Sequence[str]
 ) -> dict[str, ScoreScale]:
     """Return {name: scale} of the custom measures among the measures.
@@ -535,58 +541,35 @@ def _custom_scales(
     return {name: scale for name, (_, scale) in scales.items() if name in measures}
 
 
-class _SortedQueries(NamedTuple):
-    """The queries of a result in sorted order.
-
-    Attributes:
-        query_ids: their ids. [Q]
-        positions: the position of each of them in the result, i8[Q].
-    """
-
-    query_ids: tuple[str, ...]
-    positions: Ints
-
-    def positions_of(self, shared_ids: tuple[str, ...]) -> Ints:
-        """Return the positions in the result of some of its queries, which are sorted too."""
-        if len(shared_ids) == len(self.query_ids):
-            return self.positions
-        is_shared = map(set(shared_ids).__contains__, self.query_ids)
-        return self.positions[np.fromiter(is_shared, np.bool_, len(self.query_ids))]
-
-
-def _sort_queries(results: Sequence[EvaluationResult]) -> list[_SortedQueries]:
-    """Return the queries of each result in sorted order."""
-    in_order: list[_SortedQueries] = []
-    for number, result in enumerate(results):
-        query_ids = result.query_ids
-        if number and query_ids == results[number - 1].query_ids:
-            in_order.append(in_order[-1])
-            continue
-        # Not sorted as an array of texts, in which each id takes as much memory as the longest.
-        order = sorted(range(len(query_ids)), key=query_ids.__getitem__)
-        sorted_ids = tuple(map(query_ids.__getitem__, order))
-        in_order.append(_SortedQueries(sorted_ids, np.array(order, dtype=np.int64)))
-    return in_order
+def _positions_in(
+    results: Sequence[tuple[str, EvaluationResult]], query_ids: Sequence[str]
+) -> Iterator[Ints]:
+    """Yield the positions of the shared queries in each result, i8[Q]."""
+    known: Sequence[str] = ()
+    for _, result in results:
+        if result.query_ids != known:  # those of one evaluation are the same
+            known = result.query_ids
+            index = dict(zip(known, range(len(known)), strict=True))
+            found = map(index.__getitem__, query_ids)
+            positions = np.fromiter(found, np.int64, len(query_ids))
+        yield positions
 
 
 def _shared_queries(
-    results: Sequence[tuple[str, EvaluationResult]],
-    in_order: Sequence[_SortedQueries],
-    on: str | None,
+    results: Sequence[tuple[str, EvaluationResult]], on: str | None
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Return the sorted ids of the queries in all results, and {system: number of its others}.
 
     Args:
         results: (system, result) of each result.
-        in_order: the sorted queries of each result.
         on: as for ``align_scores``.
 
     Raises:
         QueryMismatchError: there is no shared query, or with on="error" a query is not shared.
     """
-    first = in_order[0].query_ids
-    if first and all(queries.query_ids == first for queries in in_order):
-        return first, {}
+    first = results[0][1].query_ids
+    if first and all(result.query_ids == first for _, result in results):
+        return tuple(sorted(first)), {}
     named_query_ids = [(name, set(result.query_ids)) for name, result in results]
     shared_ids = set.intersection(*(system_ids for _, system_ids in named_query_ids))
     if not shared_ids:

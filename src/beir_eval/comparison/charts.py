@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.tables import shown_differences
-from beir_eval.comparison.verdict_sentences import interval_words
+from beir_eval.comparison.verdict_sentences import intervals_text
 from beir_eval.display import charts as display_charts
 from beir_eval.display.charts import difference_rows
 from beir_eval.measures.scales import scale_of
@@ -33,22 +33,48 @@ def forest_figure(comparison: Compared, measure: str, *, most: int | None = None
         measure: the canonical name of one of its measures.
         most: how many differences to draw at most, the largest in absolute value; None draws all.
     """
-    baseline = comparison.baseline
     differences = [pair for pair in shown_differences(comparison) if pair.measure == measure]
-    rows = [
-        forest_row(difference, None if baseline is None else difference.system)
-        for difference in greatest_of(differences, most)
-    ]
-    figure = display_charts.forest(
-        rows,
-        title=f"difference of {measure}{'' if baseline is None else f' to {baseline}'}",
+    return forest_of(
+        differences,
+        measure,
+        comparison.baseline,
         margin=comparison.settings.margin,
-        intervals=interval_words(comparison.settings, len(differences)).title,
-        of_pairs=baseline is None,
+        intervals=intervals_text(comparison.settings, len(differences)),
+        most=most,
     )
-    if len(rows) < len(differences):
-        _describe(figure, f"the {len(rows)} greatest of {len(differences)}")
-    return figure
+
+
+def forest_of(  # noqa: PLR0913 - what to draw, and what to say of it
+    differences: Sequence[PairDifference],
+    what: str,
+    baseline: str | None,
+    *,
+    margin: float | None,
+    intervals: str,
+    most: int | None,
+) -> Figure:
+    """Return a forest plot of the differences of several pairs.
+
+    Args:
+        differences: the pairs.
+        what: of what they are, such as "nDCG@10".
+        baseline: with what all are compared; None if each pair has another one.
+        margin: the smallest difference that matters; None draws none.
+        intervals: what the intervals are, such as "95% intervals".
+        most: how many to draw at most, the largest in absolute value; None draws all.
+    """
+    drawn, of_pairs = differences, baseline is None
+    if most is not None and len(differences) > most:
+        drawn = sorted(differences, key=lambda pair: -abs(pair.difference))[:most]
+    figure = display_charts.forest(
+        [_forest_row(pair, _pair_label(pair) if of_pairs else pair.system) for pair in drawn],
+        title=f"difference of {what}{'' if of_pairs else f' to {baseline}'}",
+        margin=margin,
+        intervals=intervals,
+        of_pairs=of_pairs,
+    )
+    cut = f"the {len(drawn)} greatest of {len(differences)}"
+    return _described(figure, cut if len(drawn) < len(differences) else "")
 
 
 def forest_of_slices(
@@ -56,63 +82,46 @@ def forest_of_slices(
     measure: str,
     settings: ComparisonSettings,
     *,
-    most: int | None = None,
+    most: int,
 ) -> Figure:
     """Return a forest plot of one pair: its difference on a measure, one row per slice.
 
     Args:
-        differences: the name of each slice, and the difference in it.
+        differences: the name of each slice, and the difference in it; one or more.
         measure: the canonical name of the measure.
         settings: those of the comparison.
-        most: how many slices to draw at most, the first ones; None draws all.
+        most: how many slices to draw at most, the first ones.
     """
-    rows = [
-        forest_row(difference, f"{name} ({difference.num_queries:,} queries)")
-        for name, difference in differences[:most]
-    ]
+    drawn = differences[:most]
     figure = display_charts.forest(
-        rows,
+        [_forest_row(pair, f"{name} ({pair.num_queries:,} queries)") for name, pair in drawn],
         title=f"difference of {measure}",
         margin=settings.margin,
-        intervals=interval_words(settings, len(differences)).title,
+        intervals=intervals_text(settings, len(differences)),
     )
-    if differences:  # not in the title, which is also that of the axis: names can be long
-        _describe(figure, _pair_label(differences[0][1]))
-    if len(rows) < len(differences):
-        _describe(figure, f"the first {len(rows)} of {len(differences)} slices")
-    return figure
+    # Not in the title, which is also that of the axis: names can be long.
+    cut = f"the first {len(drawn)} of {len(differences)} slices"
+    of_pair = _pair_label(differences[0][1])
+    return _described(figure, of_pair, cut if len(drawn) < len(differences) else "")
 
 
-def _describe(figure: Figure, addition: str) -> None:
-    """Append to a figure's description and title."""
-    description = f"{figure.spec['description']}; {addition}"
+def _described(figure: Figure, *additions: str) -> Figure:
+    """Return a figure with additions to its description and title, those that are not empty."""
+    description = "; ".join(filter(None, [figure.spec["description"], *additions]))
     figure.spec.update(description=description, title=description)
+    return figure
 
 
 def _pair_label(difference: PairDifference) -> str:
     return f"{difference.system} − {difference.against}"
 
 
-def greatest_of(
-    differences: Sequence[PairDifference], most: int | None
-) -> Sequence[PairDifference]:
-    """Return at most so many differences, the largest in absolute value first; all as they are."""
-    if most is None or len(differences) <= most:
-        return differences
-    return sorted(differences, key=lambda difference: -abs(difference.difference))[:most]
-
-
-def forest_row(difference: PairDifference, label: str | None = None) -> dict[str, Any]:
-    """Return the row of a forest plot: a difference, its interval and its verdict.
-
-    Args:
-        difference: the difference of two systems.
-        label: the label of the row; by default both systems, "a − b".
-    """
+def _forest_row(difference: PairDifference, label: str) -> dict[str, Any]:
+    """Return the row of a forest plot: a difference, its interval and its verdict."""
     # Of identical systems there is no interval.
     is_known = bool(difference.low or difference.high)
     return {
-        "label": _pair_label(difference) if label is None else label,
+        "label": label,
         "difference": difference.difference,
         "low": difference.low if is_known and isfinite(difference.low) else None,
         "high": difference.high if is_known and isfinite(difference.high) else None,

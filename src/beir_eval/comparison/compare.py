@@ -1,4 +1,7 @@
-"""The functions ``compare`` (of evaluated results) and ``compare_runs`` (of runs)."""
+"""The functions ``compare`` (of evaluated results) and ``compare_runs`` (of runs).
+
+And what they take as a sample: queries or clusters of them, and repeats.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +10,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
+from beir_eval.comparison.alignment import (
+    ROUNDING_TOLERANCE,
+    align_scores,
+    check_baseline,
+    repeats_by_system,
+)
 from beir_eval.comparison.coverage import (
-    coverage_of,
     deepest_rankings_of,
     ranked_text_sentences,
     retrieved_by_all,
-    warn_of_content,
 )
 from beir_eval.comparison.differences import differences_of, means_of, pairs_to_compare
-from beir_eval.comparison.likeness import likeness_of
-from beir_eval.comparison.records import CommonQueries, ComparisonSettings, TieRange
-from beir_eval.comparison.result import Comparison, with_runs
-from beir_eval.comparison.sampling import (
-    check_deterministic,
-    checked_clusters,
-    checked_deterministic,
-    choose_repeats,
-)
+from beir_eval.comparison.rank_similarity import likeness_of
+from beir_eval.comparison.records import REPEATS, CommonQueries, ComparisonSettings, TieRange
+from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.to_judge import ComparedRuns
-from beir_eval.core.arrays import exact_sum
-from beir_eval.errors import ResultError, SettingError, about_system, check_count, shown
+from beir_eval.core.arrays import exact_sum, is_iterable
+from beir_eval.core.ids import checked_query_ids
+from beir_eval.errors import (
+    InputError,
+    ResultError,
+    SettingError,
+    about_system,
+    check_choice,
+    check_count,
+    first_few,
+    shown,
+)
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
 from beir_eval.evaluation.inputs import JudgedFolder, as_qrels, as_run, conventions_of
 from beir_eval.evaluation.notes import convention_sentences, exclusion_sentences
@@ -267,10 +277,9 @@ def _comparison_of(
         for result in repeats
         for sentence in convention_sentences(result)
     )
-    comparison = Comparison(
+    return Comparison(
         systems=aligned.systems,
         baseline=baseline,
-        measures=aligned.measures,
         query_ids=aligned.query_ids,
         scores={
             measure_scores.measure: ScoreMatrix.from_owned_array(measure_scores.scores)
@@ -280,10 +289,6 @@ def _comparison_of(
         means=tuple(mean for scores in defined for mean in means_of(scores, settings)),
         differences=tuple(differences_of(defined, pairs, settings)),
         settings=settings,
-        left_out=aligned.left_out,
-        custom_measures=aligned.custom_measures,
-        computed_elsewhere=aligned.computed_elsewhere,
-        coverage=coverage_of(aligned.results, aligned.measures),
         deepest_rankings=deepest_rankings_of(aligned.results),
         on_common_queries=_on_common_queries(aligned, pairs, settings),
         conventions=(
@@ -292,9 +297,8 @@ def _comparison_of(
             *ranked_text_sentences(aligned.results),
         ),
         clusters=aligned.clusters,
+        **aligned.stated(),
     )
-    warn_of_content(comparison.coverage)
-    return comparison
 
 
 def _on_common_queries(
@@ -515,7 +519,9 @@ def compare_runs(  # noqa: PLR0913 - one keyword a setting
         return comparison
     compared = ComparedRuns(evaluator.qrels, runs_by_system, settings_of_runs)
     ties = tuple(tie_ranges(comparison, compared))
-    return with_runs(comparison.model_copy(update={"ties": ties}), compared)
+    comparison = comparison.model_copy(update={"ties": ties})
+    comparison._runs = compared  # noqa: SLF001 - of its own package
+    return comparison
 
 
 def tie_ranges(comparison: Comparison, compared: ComparedRuns) -> Iterator[TieRange]:
@@ -555,3 +561,111 @@ def tie_ranges(comparison: Comparison, compared: ComparedRuns) -> Iterator[TieRa
             )
             if low < high:
                 yield TieRange(measure=name, system=system, low=low, high=high)
+
+
+# What is a sample
+
+
+def checked_deterministic(names: Iterable[str], systems: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of deterministic systems.
+
+    Args:
+        names: the names.
+        systems: those of all systems.
+
+    Raises:
+        SettingError: the names are a text, or one of them is no system.
+    """
+    known = list(systems)
+    if isinstance(names, str) or not is_iterable(names):
+        msg = f"deterministic must be a list of names, such as {known[:1]}, not {shown(names)}"
+        raise SettingError(msg)
+    listed = tuple(names)
+    unknown = [name for name in listed if name not in known]
+    if unknown:
+        msg = (
+            f"deterministic names {first_few(map(str, unknown))}, which is no system; there are "
+            f"{first_few(known)}"
+        )
+        raise SettingError(msg)
+    return listed
+
+
+def check_deterministic(aligned: AlignedScores, deterministic: Sequence[str]) -> None:
+    """Raise SettingError if the repeats of a deterministic system have different scores."""
+    for scores in aligned.by_measure:
+        for system, repeats in zip(scores.systems, scores.repeats, strict=True):
+            spread = np.nanmax(np.ptp(repeats, axis=0), initial=0.0)
+            if system in deterministic and spread > ROUNDING_TOLERANCE * np.nanmax(np.abs(repeats)):
+                msg = (
+                    f"deterministic names {shown(system)}, but its repeats have different "
+                    f"{scores.measure}; leave it out of deterministic"
+                )
+                raise SettingError(msg)
+
+
+def choose_repeats(
+    repeats: str | None,
+    counts: Mapping[str, int],
+    deterministic: Sequence[str],
+) -> str:
+    """Return what the repeats of systems are; the default if ``repeats`` is None.
+
+    Args:
+        repeats: a value of ``records.REPEATS``, or None.
+        counts: {system: number of its repeats}.
+        deterministic: the systems whose repeats would all be equal.
+
+    Raises:
+        SettingError: the value does not exist, or the systems have too few repeats for it.
+    """
+    noisy = {name: count for name, count in counts.items() if name not in deterministic}
+    single = [name for name, count in noisy.items() if count == 1]
+    if repeats is None:
+        repeats = "random" if noisy and not single else "averaged"
+    check_choice("repeats", repeats, REPEATS)
+    if repeats == "averaged":
+        return repeats
+    if single:
+        msg = (
+            f"{first_few(single)}: one run shows nothing about the noise of repeats, which "
+            f"repeats={repeats!r} needs. Give two or more, name deterministic systems with "
+            "deterministic=, or choose repeats='averaged'"
+        )
+        raise SettingError(msg)
+    if repeats == "paired" and len(set(noisy.values())) > 1:
+        text = ", ".join(f"{name} {count}" for name, count in noisy.items())
+        msg = (
+            f"paired repeats must be equally many, but there are {text}; choose repeats='random' "
+            "if they do not belong together"
+        )
+        raise SettingError(msg)
+    return repeats
+
+
+def checked_clusters(clusters: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """Return {query_id: label} of the clusters of related queries.
+
+    Args:
+        clusters: {query_id: label}, the labels text or whole numbers; or None.
+
+    Raises:
+        InputError: they are no such mapping.
+    """
+    if clusters is None:
+        return None
+    if not isinstance(clusters, Mapping):
+        msg = f"clusters must be {{query_id: label}}, not {shown(clusters)}"
+        raise InputError(msg)
+    query_ids = checked_query_ids(clusters, "clusters", InputError)
+    labels = {}
+    for query_id, label in zip(query_ids, clusters.values(), strict=True):
+        is_label = isinstance(label, (str, int, np.integer)) and not isinstance(label, bool)
+        if not is_label or label == "":
+            msg = (
+                f"clusters: query {shown(query_id)} has {shown(label)}; the label of a cluster is "
+                "text or a whole number"
+            )
+            raise InputError(msg)
+        labels[query_id] = str(label)
+    return labels

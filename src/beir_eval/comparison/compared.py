@@ -1,18 +1,18 @@
-"""What was compared and decided: the values of a ``Comparison``, without how it is shown."""
+"""What was compared and decided, without how it is shown, and how it is found by name."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from pydantic import ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr
 
-from beir_eval.comparison.coverage import SystemCoverage, coverage_of, warnings_of
+from beir_eval.comparison.coverage import SystemCoverage, coverage_of
 from beir_eval.comparison.differences import pairs_to_compare
-from beir_eval.comparison.index import Index, check_names
-from beir_eval.comparison.likeness import Likeness
+from beir_eval.comparison.rank_similarity import Likeness
 from beir_eval.comparison.records import (
     CommonQueries,
     ComparisonSettings,
@@ -26,20 +26,146 @@ from beir_eval.comparison.records import (
 )
 from beir_eval.comparison.to_judge import ComparedRuns
 from beir_eval.core.saved import FROZEN, Saved
-from beir_eval.errors import NotEvaluatedError, first_few
-from beir_eval.evaluation.given_scores import check_unique
+from beir_eval.errors import NotEvaluatedError, SettingError, first_few, shown
+from beir_eval.evaluation.given_scores import check_measure_names, check_unique
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.score_matrix import ScoreMatrix
+from beir_eval.measures.names import name_among
 from beir_eval.measures.scales import ScoreScale
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from beir_eval.comparison.records import PairDifference
     from beir_eval.evaluation.records import Retrieval
     from beir_eval.measures import MeasureLike
 
 
 ComparedT = TypeVar("ComparedT", bound="Compared")
+PairType = TypeVar("PairType", bound="PairDifference")
+
+
+@dataclass(frozen=True)
+class Index:
+    """Finds what a comparison holds.
+
+    Attributes:
+        systems: the names of the systems. [S]
+        measures: the names of the measures. [M]
+        baseline: the system that the others are compared with; None if all pairs are compared.
+    """
+
+    systems: Sequence[str]
+    measures: Sequence[str] = ()
+    baseline: str | None = None
+
+    def measure(self, measure: MeasureLike, system: object = None) -> str:
+        """Return the name of a measure.
+
+        Args:
+            measure: the measure, or its name in any spelling that ``parse`` reads.
+            system: what was given as the system, if one was: the two may be in the wrong order.
+
+        Raises:
+            NotEvaluatedError: the measure was not compared, or is a system.
+            MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
+                cutoff is impossible.
+        """
+        is_system = isinstance(measure, str) and measure in self.systems
+        if is_system and system is not None and system not in self.systems:
+            msg = (
+                f"{shown(measure)} is a system: the measure is the first argument, as in "
+                f"({shown(system)}, {shown(measure)})"
+            )
+            raise NotEvaluatedError(msg)
+        name = name_among(self.measures, measure)
+        if name not in self.measures:
+            msg = f"{name} was not compared; the comparison holds {', '.join(self.measures)}"
+            raise NotEvaluatedError(msg)
+        return name
+
+    def system(self, system: object) -> str:
+        """Return a system, or raise NotEvaluatedError if it was not compared."""
+        if not (isinstance(system, str) and system in self.systems):
+            msg = f"there is no system {shown(system)}; there are {first_few(self.systems)}"
+            raise NotEvaluatedError(msg)
+        return system
+
+    def pair(self, system: str | None, against: str | None) -> tuple[str, str]:
+        """Return a system and the one it is compared with.
+
+        Args:
+            system: None for the only one that is not the baseline, or the second of two.
+            against: None for the baseline, or the other of two.
+
+        Raises:
+            NotEvaluatedError: one of them was not compared.
+            SettingError: None could be several.
+        """
+        if system is None:
+            others = [name for name in self.systems if name != self.baseline]
+            if len(others) > 1 and len(self.systems) > 2:  # noqa: PLR2004 - a pair
+                msg = f"name the system: there are {first_few(others)}"
+                raise SettingError(msg)
+            system = others[-1]
+        self.system(system)
+        if against is not None:
+            return system, self.system(against)
+        if self.baseline not in (None, system):
+            return system, str(self.baseline)
+        others = [name for name in self.systems if name != system]
+        if len(others) != 1:
+            msg = f"name what {shown(system)} is compared with: there are {first_few(others)}"
+            raise SettingError(msg)
+        return system, others[0]
+
+    def difference(self, pairs: Iterable[PairType], system: str, against: str | None) -> PairType:
+        """Return the difference system − against, turned round if only the opposite is there.
+
+        Args:
+            pairs: the differences on one measure.
+            system: the system.
+            against: as for ``pair``.
+
+        Raises:
+            NotEvaluatedError, SettingError: as ``pair``; or the pair was not compared.
+        """
+        names = self.pair(system, against)
+        for pair in pairs:
+            if (pair.system, pair.against) == names:
+                return pair
+            if (pair.against, pair.system) == names:
+                return pair.reversed()
+        system, other = map(shown, names)
+        others = "all other pairs were" if self.baseline is None else f"only with {self.baseline!r}"
+        msg = f"{system} was not compared with {other}, {others}"
+        raise NotEvaluatedError(msg)
+
+
+def check_names(
+    systems: Sequence[str],
+    baseline: str | None,
+    measures: Sequence[str],
+    custom_measures: Mapping[str, ScoreScale],
+) -> None:
+    """Check the systems and the measures of a loaded comparison.
+
+    Args:
+        systems: the names of the systems. [S]
+        baseline: one of them, or None.
+        measures: the names of the measures. [M]
+        custom_measures: {name: scale} of those that are not measures of this package.
+
+    Raises:
+        ValueError: a name is listed twice, the baseline is not among the systems, or a measure is
+            neither a custom one nor named canonically; the message begins with the field.
+    """
+    check_unique("systems", systems)
+    check_unique("measures", measures)
+    if baseline is not None and baseline not in systems:
+        msg = f"baseline: {baseline!r} is not among the systems {first_few(systems)}"
+        raise ValueError(msg)
+    check_measure_names(measures, custom_measures)
 
 
 class Compared(Saved):
@@ -72,27 +198,19 @@ class Compared(Saved):
     #: The runs; None if they are not known.
     _runs: ComparedRuns | None = PrivateAttr(None)
 
-    @model_validator(mode="after")
-    def _check_shapes(self) -> Self:
-        expected = (len(self.systems), len(self.query_ids))
+    def _check_loaded(self) -> None:
+        """Raise ValueError for an impossible name or shape, and for means or pairs of others."""
+        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
+        check_unique("query_ids", self.query_ids)
+        shape = (len(self.systems), len(self.query_ids))
         if set(self.scores) != set(self.measures) or any(
-            matrix.array.shape != expected for matrix in self.scores.values()
+            matrix.array.shape != shape for matrix in self.scores.values()
         ):
-            msg = f"scores must hold [systems, queries] = {expected} for every measure"
+            msg = f"scores must hold [systems, queries] = {shape} for every measure"
             raise ValueError(msg)
         if self.clusters is not None and len(self.clusters) != len(self.query_ids):
             msg = f"clusters: {len(self.query_ids)} labels were expected, one for each query"
             raise ValueError(msg)
-        return self
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError for an impossible name."""
-        check_names(self.systems, self.baseline, self.measures, self.custom_measures)
-        check_unique("query_ids", self.query_ids)
-        self._check_pairs()
-
-    def _check_pairs(self) -> None:
-        """Raise ValueError unless means, differences and results are of systems and measures."""
         systems, results = self.systems, self.results
         pairs = [
             (systems[pair.system], systems[pair.against])
@@ -309,16 +427,6 @@ class Compared(Saved):
     @property
     def _index(self) -> Index:
         return Index(self.systems, self.measures, self.baseline)
-
-    # Tables, texts and figures
-
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the verdicts; mostly an empty list.
-
-        There is a sentence for each system whose document ids do not match those of the qrels, and
-        for each one that misses judged queries, with its means over all and over those it has.
-        """
-        return warnings_of(self.coverage)
 
     def __getstate__(self) -> dict[Any, Any]:
         """Pickle all but the runs, which may be large."""

@@ -95,6 +95,11 @@ def coverage_of(
             repeat = None if len(repeats) == 1 else number
             parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
             label = ", ".join(filter(None, parts))
+            known_means = {
+                over: {name: means[name] for name in measures if not math.isnan(means[name])}
+                for over in ("judged", "retrieved")
+                for means in [result.mean_over(over)]
+            }
             coverage.append(
                 SystemCoverage(
                     system=system,
@@ -102,8 +107,8 @@ def coverage_of(
                     repeat=repeat,
                     queries_judged=counted.queries_judged,
                     queries_missing=len(counted.queries_missing),
-                    means=_known(result.mean_over("judged"), measures),
-                    retrieved_means=_known(result.mean_over("retrieved"), measures),
+                    means=known_means["judged"],
+                    retrieved_means=known_means["retrieved"],
                     obstacle=obstacles[0] if obstacles else None,
                     findings=counted.findings,
                     warnings=(
@@ -168,11 +173,6 @@ def retrieved_by_all(
         for query_id in result.counted.queries_missing
     }
     return np.array([query_id not in missing for query_id in query_ids], dtype=bool)
-
-
-def _known(means: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
-    """Return the means of these measures that are not NaN."""
-    return {name: means[name] for name in measures if not math.isnan(means[name])}
 
 
 def warnings_of(

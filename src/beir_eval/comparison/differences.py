@@ -17,7 +17,6 @@ from beir_eval.comparison.records import (
     Verdict,
     check_margin,
 )
-from beir_eval.comparison.verdict_sentences import NO_INTERVAL, interval_label
 from beir_eval.errors import MissingExtraError, SettingError
 from beir_eval.significance import PAIRED_TESTS, smallest_margin
 from beir_eval.significance.corrections import correct, corrected_tests
@@ -207,15 +206,11 @@ class Tests:
         if len(self.p) > 1 and settings.correction in PERMUTATION_CORRECTIONS:
             return max_t_tests(self.flipped, settings.alpha)
         return corrected_tests(
-            self.flipped.means, self.p, self.intervals, self._correction_of_p, settings.alpha
+            self.flipped.means, self.p, self.intervals, self.correction_of_p, settings.alpha
         )
 
-    def p_corrected_over_queries(self) -> Floats:
-        """Return the p over queries alone of all pairs, corrected like p, f8[D]."""
-        return correct(self.p_over_queries, self._correction_of_p)
-
     @property
-    def _correction_of_p(self) -> str:
+    def correction_of_p(self) -> str:
         """The correction that takes p-values; "none" for a single pair."""
         return "none" if len(self.p) == 1 else self.settings.correction
 
@@ -414,7 +409,7 @@ def with_verdicts(
         is_divided = settings.correction in ("holm", "bonferroni")
         check_draws_suffice(signs.draws, settings.alpha / (num_comparisons if is_divided else 1))
     low, high, confidence = _shown_intervals(tests, corrected)
-    num_pairs, score_range, units = len(tests.p), scores.scale.range, scores.units
+    score_range, units = scores.scale.range, scores.units
     margin_limit = None
     if score_range is not None:
         margin_limit = smallest_margin(
@@ -427,8 +422,11 @@ def with_verdicts(
     residual_spread = Spread.from_scores(scores.scores)
     p_queries = None
     if tests.crossed is not None and tests.can_decide:
-        p_queries = tests.p_corrected_over_queries()
+        p_queries = correct(tests.p_over_queries, tests.correction_of_p)
         p_queries[np.isinf(tests.crossed.degrees_of_freedom)] = math.nan
+    p_t = None
+    if scores.clusters is not None:
+        p_t = t_p_values(flipped.means, tests.deviations, flipped.num_queries)
     means = row_means(scores.scores).tolist()
     differences = []
     for index, pair in enumerate(tests.pairs.listed):
@@ -456,16 +454,13 @@ def with_verdicts(
                 mean_against=means[pair.against],
                 low=ends[0],
                 high=ends[1],
-                interval=NO_INTERVAL
-                if verdict == "identical"
-                else interval_label(settings, num_pairs, float(confidence[index])),
                 confidence=float(confidence[index]),
                 **_effect_fields(
                     "effect", mean, ends, Spread.from_differences(row), settings.alpha
                 ),
                 **_effect_fields("residual_effect", mean, ends, residual_spread, settings.alpha),
                 p=float(tests.p[index]),
-                p_t=_t_p_value(tests, index, unit_row),
+                p_t=two_sided_t_p(unit_row) if p_t is None else float(p_t[index]),
                 p_corrected=float(corrected.p_corrected[index]),
                 p_equal=float(p_equal[index]),
                 smallest_margin=margin_limit,
@@ -520,20 +515,6 @@ def _shown_intervals(tests: Tests, corrected: CorrectedTests) -> tuple[Floats, F
     if settings.interval == "t":
         return *tests.t_intervals(alone), 1 - alone
     return corrected.low, corrected.high, 1 - corrected.levels
-
-
-def _t_p_value(tests: Tests, index: int, differences: Floats) -> float:
-    """Return the uncorrected p of the t test of one pair, whatever the chosen test.
-
-    Args:
-        tests: the tests of the pairs.
-        index: which of them.
-        differences: its differences by unit, f8[U].
-    """
-    if tests.scores.clusters is None:
-        return two_sided_t_p(differences)
-    means, deviations = tests.flipped.means[[index]], tests.deviations[[index]]
-    return float(t_p_values(means, deviations, len(differences))[0])
 
 
 def too_few_clusters(scores: MeasureScores) -> str:

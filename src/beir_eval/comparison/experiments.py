@@ -12,7 +12,7 @@ from beir_eval.comparison.verdict_sentences import one_digit
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Table, score_text
-from beir_eval.errors import InputError, MeasureError, SettingError, number_of
+from beir_eval.errors import InputError, MeasureError, SettingError
 from beir_eval.evaluation.inputs import as_qrels
 from beir_eval.measures import Measure, parse, parse_all
 from beir_eval.significance import smallest_margin
@@ -155,11 +155,6 @@ class ExperimentPower(Shown, Saved):
         about = f"{queries} can usually show a difference of about {one_digit(usual)} {measure}"
         return about + (between if len(rows) > 1 else "")
 
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        measures = number_of(len({row.measure for row in self.rows}), "measure")
-        return f"ExperimentPower({self.num_queries:,} queries, {measures})"
-
     def _notes(self) -> Iterator[str]:
         """Yield what changes the numbers of the table."""
         if self.num_without_relevant:
@@ -262,12 +257,12 @@ def experiment_power(
     least = smallest_margin(num_queries, alpha=alpha)
     fewest = next(count for count in range(2, 2000) if smallest_p(count) <= alpha)
     rows = [
-        _measure_power(
-            measure, spread, num_queries, can_decide=num_queries >= fewest, alpha=alpha, power=power
-        )
+        _measure_power(measure, spread, num_queries, alpha=alpha, power=power)
         for measure in chosen
         for spread in _spreads(measure, sd)
     ]
+    if num_queries < fewest:
+        rows = [row.model_copy(update={"detectable": None}) for row in rows]
     num_relevant = np.bincount(judged.row[judged.grades > 0], minlength=num_queries)
     return ExperimentPower(
         num_queries=num_queries,
@@ -312,8 +307,6 @@ def _measure_power(
     measure: Measure,
     spread: tuple[str, float, str],
     num_queries: int,
-    *,
-    can_decide: bool,
     **levels: float,
 ) -> MeasurePower:
     """Return what the queries can show with one measure and spread, at levels alpha and power."""
@@ -333,6 +326,6 @@ def _measure_power(
         spread=label,
         sd=deviation,
         spread_of=origin,
-        detectable=detectable if can_decide and detectable < limit else None,
+        detectable=detectable if detectable < limit else None,
         equal_within=equal_within if equal_within < limit else None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from beir_eval.comparison.overview import DIFFERENCE, columns_of_means, narrow_tables
@@ -132,7 +133,13 @@ def _lost_text(comparison: Compared, check: GateCheck, measure: str) -> str:
     return f"{check.system} loses most on {queries}{measure}." if worst else ""
 
 
-def two_sided_notes(comparison: Compared) -> Iterator[str]:
+def gate_beside_verdicts(comparison: Compared) -> Document:
+    """Return what the gate of a comparison shows where its verdicts are shown too."""
+    document = gate_document(comparison.gate, comparison)
+    return replace(document, notes=[*document.notes, *_two_sided_notes(comparison)])
+
+
+def _two_sided_notes(comparison: Compared) -> Iterator[str]:
     """Yield why the verdict on a pair is undecided though the gate fails it."""
     failed = {
         (check.measure, check.system)

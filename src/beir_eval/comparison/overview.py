@@ -5,11 +5,15 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from beir_eval.comparison.cautions import cautions_on, ignored_queries
-from beir_eval.comparison.chance import chance_table, likeness_notes, notes_of, sample_text
 from beir_eval.comparison.compared import lost_and_gained
 from beir_eval.comparison.coverage import missing_note, warnings_of
-from beir_eval.comparison.headlines import common_headlines, headlines, verdicts_of
+from beir_eval.comparison.limits import (
+    cautions_on,
+    chance_table,
+    ignored_queries,
+    method_notes,
+    sample_text,
+)
 from beir_eval.comparison.tables import (
     EVIDENCE_COLUMNS,
     JUDGED_TITLE,
@@ -27,21 +31,21 @@ from beir_eval.comparison.tables import (
     to_table,
 )
 from beir_eval.comparison.verdict_sentences import (
-    MARKS_NOTE,
-    RANKS_NOTE,
+    common_headlines,
     evidence_notes,
-    interval_words,
+    headlines,
+    interval_heading,
     join_names,
     left_out_notes,
     measure_text,
     not_excluded_texts,
     one_digit,
-    percent_text,
     queries_text,
     rounded_up_text,
     source_notes,
     too_small_margin_texts,
     unit_of,
+    verdicts_of,
 )
 from beir_eval.display.document import Document, Sentence
 from beir_eval.display.tables import (
@@ -57,13 +61,17 @@ from beir_eval.errors import number_of
 from beir_eval.evaluation.depths import compares_depths
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared, ComparedT
     from beir_eval.comparison.records import Difference, QueryDifference
 
 #: Headings of columns.
 DIFFERENCE, _JUDGED = "difference", "judged"
+#: That of p, and of p that is corrected.
+_P = ("p", "corr. p")
+#: What a column of the evidence is.
+_EFFECT = "effect: d_z, the mean difference in standard deviations of the differences by query"
 #: How many sentences follow the tables, and how many of those that change no meaning.
 _MOST_SENTENCES, _MOST_FURTHER = 6, 3
 #: How much of the text of a query is shown.
@@ -90,19 +98,22 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
     further = sorted(may, key=lambda sentence: sentence.importance)[:_MOST_FURTHER]
     kept = [*must, *further][:_MOST_SENTENCES]
     texts = [sentence.text for sentence in ranked if sentence in kept]
+    others = [sentence.text for sentence in ranked if sentence not in kept]
+    measures = comparison.measures
+    if not is_ranked(comparison):
+        tables = narrow_tables([systems_columns(comparison, measure) for measure in measures])
+    elif len(measures) > 1:
+        tables = [to_table(comparison)]
+    else:
+        tables = narrow_tables([_ranked_columns(comparison)])
     return Document(
         heading="Comparison",
         warnings=warnings_of(comparison.coverage),
         sentences=_verdicts(comparison),
-        tables=_main_tables(comparison),
+        tables=tables,
         notes=[text if text.endswith((".", "?")) else f"{text}." for text in texts],
-        details=lambda: _details(comparison, texts),
+        details=lambda: _details(comparison, others),
     )
-
-
-def notes_on(comparison: Compared) -> list[str]:
-    """Return notes on how to read the tables: tests, corrections, marks, limits."""
-    return [*notes_of(comparison), *cautions_on(comparison), *likeness_notes(comparison)]
 
 
 def of_measures(comparison: ComparedT, measures: Sequence[str]) -> ComparedT:
@@ -143,7 +154,7 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
         for (where, ending), pairs in pairs_of.items()
         for text, verdict in headlines(comparison, pairs, where)
     ]
-    return sentences + common_headlines(comparison, depending)
+    return sentences if common is None else [*sentences, *common_headlines(comparison, depending)]
 
 
 def _are_others(
@@ -157,22 +168,12 @@ def _are_others(
     return [pair.verdict for pair in pairs] != [pair.verdict for pair in on_common]
 
 
-def _main_tables(comparison: Compared) -> list[Table]:
-    measures = comparison.measures
-    if not is_ranked(comparison):
-        p = _evidence_headings(comparison)[2]
-        return narrow_tables([systems_columns(comparison, measure) for measure in measures], p)
-    if len(measures) > 1:
-        return [to_table(comparison)]
-    return narrow_tables([_ranked_columns(comparison)])
-
-
-def _details(comparison: Compared, shown: Collection[str]) -> Iterator[Document]:
+def _details(comparison: Compared, others: Sequence[str]) -> Iterator[Document]:
     """Yield the evidence, judged documents, likeness, what p covers, and the method.
 
     Args:
         comparison: the comparison.
-        shown: the sentences above.
+        others: the sentences for which there was no room above.
     """
     settings, pairs = comparison.settings, shown_differences(comparison)
     beside = () if is_ranked(comparison) else ("difference", "interval", "verdict")
@@ -182,17 +183,15 @@ def _details(comparison: Compared, shown: Collection[str]) -> Iterator[Document]
         of_measure = [pair for pair in pairs if pair.measure == measure]
         table = pairs_table(of_measure, settings, comparison.num_comparisons, columns)
         tables.append(_with_pairs(comparison, Table((measure, *table.header[1:]), table.rows)))
-    yield _compact("The evidence", tables, evidence_notes(pairs, settings.margin))
+    notes = [_EFFECT, *evidence_notes(pairs, settings.margin)]
+    yield _compact("The evidence", tables, notes)
     if judged := judged_table(comparison):
         yield Document(heading=JUDGED_TITLE, tables=[judged])
     if comparison.likeness:
         heading = f"Ranking similarity of the first {comparison.likeness[0].k} documents"
         yield _compact(heading, [_with_pairs(comparison, likeness_table(comparison.likeness))])
     yield Document(heading="What the p-value covers", tables=[chance_table(comparison)])
-    # Verdicts are words in these tables, in place of marks.
-    hidden = {*shown, MARKS_NOTE, RANKS_NOTE}
-    notes = [note for note in notes_on(comparison) if note not in hidden]
-    yield Document(heading="Method", notes=notes)
+    yield Document(heading="Method", notes=[*others, *method_notes(comparison)])
 
 
 def _with_pairs(comparison: Compared, table: Table) -> Table:
@@ -225,16 +224,6 @@ def _compact(heading: str, tables: Sequence[Table], notes: Iterable[str] = ()) -
 Columns: TypeAlias = "dict[str, Sequence[str | Cell]]"
 
 
-def _evidence_headings(comparison: Compared) -> tuple[str, str, str, str]:
-    """Return the names of the columns of ``evidence_cells``."""
-    settings = comparison.settings
-    is_corrected = settings.correction != "none" and comparison.num_comparisons > 1
-    interval = f"{percent_text(1 - settings.alpha)} interval"
-    if settings.interval == "test":
-        interval = interval_words(settings, comparison.num_comparisons).heading
-    return (DIFFERENCE, interval, "corr. p" if is_corrected else "p", "verdict")
-
-
 def systems_columns(comparison: Compared, measure: str) -> Columns:
     """Return a row for each system, against the same other system."""
     pairs = {pair.system: pair for pair in comparison.differences if pair.measure == measure}
@@ -242,7 +231,9 @@ def systems_columns(comparison: Compared, measure: str) -> Columns:
         evidence_cells(pairs[system]) if system in pairs else ("", "", "", "baseline")
         for system in in_shown_order(comparison, measure)
     ]
-    headings = _evidence_headings(comparison)
+    settings, number = comparison.settings, comparison.num_comparisons
+    p = _P[settings.correction != "none" and number > 1]
+    headings = (DIFFERENCE, interval_heading(settings, number), p, "verdict")
     columns = columns_of_means(comparison, measure)
     columns |= zip(headings, zip(*evidence, strict=True), strict=True)
     if {pair.verdict for pair in pairs.values()} == {"identical"}:
@@ -293,7 +284,7 @@ def _queries_of(comparison: Compared, system: str) -> str:
     return "\u2013".join(f"{number:,}" for number in sorted({min(numbers), max(numbers)}))
 
 
-def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
+def narrow_tables(tables: Sequence[Columns]) -> list[Table]:
     """Return tables that fit a terminal, if they can.
 
     If one is too wide, all have a shorter heading of the difference, then no p, then no judged
@@ -301,10 +292,9 @@ def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
 
     Args:
         tables: the columns of each, the names of the systems first.
-        p: the heading of p.
     """
 
-    def version(left_out: Sequence[str]) -> Iterator[Table]:
+    def version(*left_out: str) -> Iterator[Table]:
         for columns in tables:
             kept = {
                 "diff." if name in left_out else name: cells
@@ -313,8 +303,8 @@ def narrow_tables(tables: Sequence[Columns], p: str = "") -> list[Table]:
             }
             yield Table(tuple(kept), list(zip(*kept.values(), strict=True)))
 
-    left_out = [DIFFERENCE, p, _JUDGED]
-    return list(first_that_fits([*version(left_out[:count])] for count in range(4)))
+    steps = ((), (DIFFERENCE,), (DIFFERENCE, *_P), (DIFFERENCE, *_P, _JUDGED))
+    return list(first_that_fits([*version(*left_out)] for left_out in steps))
 
 
 def _ranked_columns(comparison: Compared) -> Columns:
@@ -346,6 +336,7 @@ def _has_decided(comparison: Compared) -> bool:
 def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[_Ranked]:
     """Yield what follows the tables, in the order in which it is read."""
     common, number = comparison.on_common_queries, len(comparison.measures)
+    settings, compared = comparison.settings, comparison.num_comparisons
     complete = (
         "Complete the runs, or compare on the {:,}, which may be the easier ones: missing='skip' "
         "with on='intersection'"
@@ -353,6 +344,9 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
     marks = "The last two columns hold all differences shown; other order may be chance"
     if number > 1:
         marks = "Behind a mean: > the numbers of the systems that it is significantly better than"
+    each = " on each measure" if number > 1 else ""
+    not_corrected = f"p is not corrected for {compared} comparisons{each}"
+    not_of_test = "The intervals are not of the test: an interval and its verdict may disagree"
     chances = (
         f"{number} measures, {number} chances of error: decide by the one that you chose before"
     )
@@ -361,7 +355,8 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
         (0, left_out_notes(comparison.left_out)),
         (0, comparison.conventions),
         (0, [complete.format(common.num_queries)] if common and common.differences else []),
-        (0, _interval_sentences(comparison)),
+        (0, [not_corrected] if compared > 1 and settings.correction == "none" else []),
+        (0, [not_of_test] if settings.interval != "test" else []),
         (0, cautions_on(comparison)),
         (1, _not_excluded_sentences(comparison)),
         (2, _query_sentences(comparison, queries)),
@@ -381,40 +376,27 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
             yield _Ranked(importance, text)
 
 
-def _interval_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield that p is not corrected, or that intervals do not belong to the test."""
-    number = comparison.num_comparisons
-    each = " on each measure" if len(comparison.measures) > 1 else ""
-    if number > 1 and comparison.settings.correction == "none":
-        yield f"p is not corrected for {number} comparisons{each}"
-    if comparison.settings.interval != "test":
-        yield "The intervals are not of the test: an interval and its verdict may disagree"
-
-
 def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterator[str]:
     """Yield on which queries the second of two systems loses and gains most."""
     if len(comparison.systems) != 2:  # noqa: PLR2004 - a pair
         return
+
+    def named(change: QueryDifference) -> str:
+        text = " ".join(queries.get(change.query_id, "").split())
+        shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
+        quoted = f' "{shown}"' if shown else ""
+        is_complete = comparison.on_common_queries is None
+        missing = "" if is_complete else missing_note(change.query_id, *pair)
+        return f"{change.query_id}{quoted} ({change.difference:+.2f}{missing})"
+
     first = comparison.differences[0]
+    pair = [comparison.results[name][0] for name in (first.system, first.against)]
     lost, gained = lost_and_gained(comparison, first.measure, first.system, first.against)
     if lost or gained:
-        pair = [comparison.results[name][0] for name in (first.system, first.against)]
-
-        def described(change: QueryDifference) -> str:
-            return _query_text(change, queries, missing_note(change.query_id, pair[0], pair[1]))
-
-        loses = f"loses most on {described(lost[0])}" if lost else "loses on no query"
-        gains = f"gains most on {described(gained[0])}" if gained else "gains on none"
+        loses = f"loses most on {named(lost[0])}" if lost else "loses on no query"
+        gains = f"gains most on {named(gained[0])}" if gained else "gains on none"
         measure = f" ({first.measure})" if len(comparison.measures) > 1 else ""
         yield f"{first.system} {loses}, {gains}{measure}"
-
-
-def _query_text(change: QueryDifference, queries: Mapping[str, str], missing: str) -> str:
-    """Return a query with its difference, its text where that is known, and who lacks it."""
-    text = " ".join(queries.get(change.query_id, "").split())
-    shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
-    named = f'{change.query_id} "{shown}"' if shown else change.query_id
-    return f"{named} ({change.difference:+.2f}{missing})"
 
 
 def _power_sentences(comparison: Compared) -> Iterator[str]:
@@ -465,9 +447,16 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
     if len(comparison.differences) == 1:
         [pair] = comparison.differences
+        same = [
+            alike.k
+            for alike in comparison.likeness or ()
+            if pair.verdict == "identical" and (alike.overlap, alike.kendall_distance) == (1, 0)
+        ]
         for text in not_excluded_texts(pair):
             sentence = f"few {unit_of(pair)} differ, so {text}" if pair.num_differing else text
-            yield _same_file(comparison) or f"{sentence[0].upper()}{sentence[1:]}"
+            if same:
+                sentence = f"the first {same[0]} documents are the same, too: is it the same file?"
+            yield f"{sentence[0].upper()}{sentence[1:]}"
         return
     measures_with: dict[str, list[str]] = {}
     for measure in comparison.measures:
@@ -500,14 +489,3 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
         measures_with.setdefault(ending, []).append(measure)
     for ending, measures in measures_with.items():
         yield f"{', '.join(measures)}{ending}"
-
-
-def _same_file(comparison: Compared) -> str:
-    """Return that two systems have the same first documents; "" if it is not known."""
-    pair, alike = comparison.differences[0], (comparison.likeness or (None,))[0]
-    if alike is None or pair.verdict != "identical":
-        return ""
-    is_same = alike.overlap == 1 and alike.kendall_distance == 0
-    return (
-        f"The first {alike.k} documents are the same, too: is it the same file?" if is_same else ""
-    )

@@ -1,4 +1,4 @@
-"""Similarity of two rankings, lists of different document ids: Kendall, RBO, overlap."""
+"""Similarity of two rankings by Kendall, RBO and overlap, and that of each pair in a comparison."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from bisect import bisect_left, insort
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from pydantic import BaseModel
+
+from beir_eval.comparison.differences import MOST_PAIRS
+from beir_eval.core.saved import FROZEN
+from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
+    from beir_eval.evaluation.result import EvaluationResult
+
+#: Likeness is left out for more pairs of systems than ``MOST_PAIRS``, or pairs times queries.
+MOST_RANKING_PAIRS = 100_000
+#: The rows of ``Likeness.values``.
+LIKENESS_ROWS = ("rbo", "overlap", "kendall_distance")
 
 
 class RBO(NamedTuple):
@@ -67,11 +80,10 @@ def kendall_distance(
     disagreeing += _count_absent_above(first, set(second)) + _count_absent_above(second, set(first))
     disagreeing += only_first * only_second
     disagreeing += penalty * (math.comb(only_first, 2) + math.comb(only_second, 2))
-    return _share_of_pairs(
-        disagreeing,
-        len(shared_ranks) + only_first + only_second,
-        same=first == second,
-    )
+    num_pairs = math.comb(len(shared_ranks) + only_first + only_second, 2)
+    if not num_pairs:
+        return 0.0 if first and first == second else math.nan
+    return disagreeing / num_pairs
 
 
 def rbo(
@@ -101,7 +113,33 @@ def rbo(
     short, long = sorted((first[:k], second[:k]), key=len)
     if not long:
         return RBO(math.nan, math.nan, math.nan)
-    return _rbo_of_lists(short, long, p)
+    s, l = len(short), len(long)  # noqa: E741 - the letters of the paper
+    rank_in_short = {doc_id: rank for rank, doc_id in enumerate(short)}
+    num_new = np.zeros(l)
+    for rank, doc_id in enumerate(long):
+        if doc_id in rank_in_short:
+            num_new[max(rank, rank_in_short[doc_id])] += 1
+    shared = np.cumsum(num_new)  # by the first d of both lists, for d = 1 … l
+    depth = np.arange(1, l + 1, dtype=np.float64)
+    weight = np.power(p, depth)
+    scale = (1.0 - p) / p
+    # The lower bound: the number shared stays X_l, and Σ p^d/d over all d is −ln(1 − p).
+    last = shared[-1]
+    lowest = scale * (np.sum((shared - last) * weight / depth) - last * math.log1p(-p))
+    # The upper bound: as much as possible is shared below the known documents; from depth f on,
+    # all of it.
+    f = l + s - int(last)
+    deeper = np.arange(1, f + 1, dtype=np.float64)
+    known = np.concatenate([shared, np.full(f - l, last)])
+    possible = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
+    highest = scale * np.sum((known + possible) / deeper * np.power(p, deeper)) + p**f
+    if s:
+        extrapolated_shared = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
+        agreement = (last - shared[s - 1]) / l + shared[s - 1] / s
+        extrapolated = scale * np.sum(extrapolated_shared / depth * weight) + agreement * p**l
+    else:
+        extrapolated = 0.0
+    return RBO(float(lowest), float(highest - lowest), float(extrapolated))
 
 
 def overlap(first: Sequence[str], second: Sequence[str], *, k: int) -> float:
@@ -146,48 +184,116 @@ def _count_absent_above(ranking: Sequence[str], other_ids: set[str]) -> int:
     return count
 
 
-def _share_of_pairs(num_disagreeing: float, num_documents: int, *, same: bool) -> float:
-    """Return the disagreeing share of all pairs of documents.
+# Each pair in a comparison
 
-    Without a pair it is 0 for equal lists of one document (``same``), and NaN otherwise.
+
+class Likeness(BaseModel):
+    """The ranking similarity of the top documents, over the queries that both systems have.
+
+    A number is a mean over the queries for which it is defined, or None if there is no such query.
+
+    Attributes:
+        system, against: the names of the systems; only the first of a system's repeats is compared.
+        k: how many top documents of each ranking are compared at most.
+        rbo: rank-biased overlap, extrapolated.
+        rbo_lowest, rbo_highest: the bounds of RBO, whatever documents rank below those compared.
+        overlap: the share of the documents compared that both have.
+        kendall_distance: the share of document pairs that the two order differently; a pair of
+            which one list has neither document counts ½.
+        values: rbo, overlap and kendall_distance of every query of the comparison, f8[3, Q]; NaN
+            where a system lacks the query or the value is undefined.
     """
-    num_pairs = math.comb(num_documents, 2)
-    if not num_pairs:
-        return 0.0 if num_documents and same else math.nan
-    return num_disagreeing / num_pairs
+
+    model_config = FROZEN
+
+    system: str
+    against: str
+    k: int
+    rbo: float | None
+    rbo_lowest: float | None
+    rbo_highest: float | None
+    overlap: float | None
+    kendall_distance: float | None
+    values: ScoreMatrix
 
 
-def _rbo_of_lists(short: Sequence[str], long: Sequence[str], p: float) -> RBO:
-    """Return the RBO of two lists; ``short`` may be empty, ``long`` not."""
-    s, l = len(short), len(long)  # noqa: E741 - the letters of the paper
-    shared = _shared_by_depth(short, long)
-    depth = np.arange(1, l + 1, dtype=np.float64)
-    weight = np.power(p, depth)
-    scale = (1.0 - p) / p
-    # The lower bound: the number shared stays X_l, and Σ p^d/d over all d is −ln(1 − p).
-    last = shared[-1]
-    lowest = scale * (np.sum((shared - last) * weight / depth) - last * math.log1p(-p))
-    # The upper bound: as much as possible is shared below the known documents; from depth f on,
-    # all of it.
-    f = l + s - int(last)
-    deeper = np.arange(1, f + 1, dtype=np.float64)
-    known = np.concatenate([shared, np.full(f - l, last)])
-    possible = np.maximum(deeper - s, 0) + np.maximum(deeper - l, 0)
-    highest = scale * np.sum((known + possible) / deeper * np.power(p, deeper)) + p**f
-    if s:
-        extrapolated_shared = shared + np.maximum(depth - s, 0) * shared[s - 1] / s
-        agreement = (last - shared[s - 1]) / l + shared[s - 1] / s
-        extrapolated = scale * np.sum(extrapolated_shared / depth * weight) + agreement * p**l
-    else:
-        extrapolated = 0.0
-    return RBO(float(lowest), float(highest - lowest), float(extrapolated))
+def likeness_of(
+    comparison: Compared, results: Mapping[str, Sequence[EvaluationResult]], k: int
+) -> tuple[Likeness, ...] | None:
+    """Return the likeness of each pair; None for too many pairs.
+
+    Args:
+        comparison: its pairs and queries are used.
+        results: {system: results of its repeats} with their top documents, which the evaluation
+            has ranked; the first repeat is compared.
+        k: how many top documents to compare at most; fewer if a result has kept fewer.
+    """
+    if has_too_many_pairs(comparison.differences, len(comparison.query_ids)):
+        return None
+    kept = [_num_kept(repeats[0]) for repeats in results.values()]
+    k = min([k, *(count for count in kept if count is not None)])
+    rankings = {
+        name: {
+            query_id: list(dict.fromkeys(top[query_id].doc_ids))  # each document counts once
+            for query_id in comparison.query_ids
+            if query_id in top
+        }
+        for name, repeats in results.items()
+        for top in [repeats[0].top or {}]
+    }
+    likeness = []
+    for system, against in _compared_pairs(comparison.differences):
+        first, second = rankings[system], rankings[against]
+        similarities = np.full((len(LIKENESS_ROWS) + 2, len(comparison.query_ids)), np.nan)
+        for column, query_id in enumerate(comparison.query_ids):
+            if query_id in first and query_id in second:
+                pair = first[query_id], second[query_id]
+                bounded = rbo(*pair, k=k)
+                similarities[:, column] = (
+                    bounded.extrapolated,
+                    overlap(*pair, k=k),
+                    kendall_distance(*pair, k=k),
+                    bounded.lowest,
+                    bounded.residual,
+                )
+        means = [_mean_of_defined(values) for values in similarities]
+        rbo_mean, overlap_mean, kendall_mean, lowest, residual = means
+        likeness.append(
+            Likeness(
+                system=system,
+                against=against,
+                k=k,
+                rbo=rbo_mean,
+                rbo_lowest=lowest,
+                rbo_highest=None if lowest is None or residual is None else lowest + residual,
+                overlap=overlap_mean,
+                kendall_distance=kendall_mean,
+                values=ScoreMatrix.from_owned_array(similarities[: len(LIKENESS_ROWS)].copy()),
+            )
+        )
+    return tuple(likeness)
 
 
-def _shared_by_depth(short: Sequence[str], long: Sequence[str]) -> Floats:
-    """Return how many documents the first d of both lists share, for d = 1 … len(long), f8[l]."""
-    rank_in_short = {doc_id: rank for rank, doc_id in enumerate(short)}
-    num_new = np.zeros(len(long))
-    for rank, doc_id in enumerate(long):
-        if doc_id in rank_in_short:
-            num_new[max(rank, rank_in_short[doc_id])] += 1
-    return np.cumsum(num_new)
+def has_too_many_pairs(differences: Sequence[Difference], num_queries: int) -> bool:
+    """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
+    num_pairs = len(_compared_pairs(differences))
+    return num_pairs > MOST_PAIRS or num_pairs * num_queries > MOST_RANKING_PAIRS
+
+
+def _compared_pairs(differences: Sequence[Difference]) -> dict[tuple[str, str], None]:
+    """Return the pairs (system, against) in order, each once, as the keys of a dict."""
+    return dict.fromkeys((difference.system, difference.against) for difference in differences)
+
+
+def _num_kept(result: EvaluationResult) -> int | None:
+    """Return how many top documents a result has kept of each ranking; None for all."""
+    longest = max((len(top.doc_ids) for top in (result.top or {}).values()), default=0)
+    counted = result.counted
+    is_whole = not longest or (counted is not None and longest >= counted.deepest_ranking)
+    return None if is_whole else longest
+
+
+def _mean_of_defined(values: Floats) -> float | None:
+    """Return the mean of the values that are no NaN, f8[Q]; None without such values."""
+    defined = values[~np.isnan(values)].tolist()
+    return math.fsum(defined) / len(defined) if defined else None

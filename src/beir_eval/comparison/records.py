@@ -61,6 +61,7 @@ class PairDifference(Protocol):
     difference: float
     low: float
     high: float
+    p_corrected: float
 
     @property
     def verdict(self) -> str:
@@ -250,10 +251,9 @@ class Difference(BaseModel):
         low, high: the interval of the mean difference; −infinity and infinity where too few queries
             differ to bound it. With interval="test" it excludes 0 exactly if the verdict is
             "better" or "worse".
-        interval: the kind of interval, in words, such as "95% interval for 10 comparisons". If no
-            query differs, that there is none: ``low`` and ``high`` are then 0 or unbounded.
         confidence: the nominal confidence of the interval: that of the whole family if all
-            intervals hold simultaneously, otherwise of this interval.
+            intervals hold simultaneously (correction "max-t"), otherwise of this interval. Systems
+            with the same score on every query have none: ``low`` and ``high`` are 0 or unbounded.
         effect: the mean difference in standard deviations of the differences (Cohen's d_z), no
             unit; None if all differences are equal and not 0, because it is infinite then.
         effect_low, effect_high: its interval; None if the effect is.
@@ -314,7 +314,6 @@ class Difference(BaseModel):
     difference: float
     low: LowEnd
     high: HighEnd
-    interval: str
     confidence: float
     effect: float | None
     effect_low: float | None

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import chance_table
 from beir_eval.comparison.charts import PLOT_KINDS, forest_figure, pair_figure
 from beir_eval.comparison.compared import Compared
 from beir_eval.comparison.coverage import with_warning_column
-from beir_eval.comparison.gate_output import gate_document, two_sided_notes
-from beir_eval.comparison.overview import document_of, notes_on
+from beir_eval.comparison.gate_output import gate_beside_verdicts
+from beir_eval.comparison.limits import chance_table
+from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.tables import pairs_table, shown_differences, to_latex, to_table
 from beir_eval.core.ids import check_unicode
 from beir_eval.display.document import Document, Shown, warnings_latex, warnings_markdown
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from beir_eval.comparison.to_judge import ComparedRuns
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
@@ -128,15 +127,10 @@ class Comparison(Shown, Compared):
         """Return warnings, the gate, verdicts, tables, sentences and all evidence as Markdown."""
         gate = ""
         if self.gate:
-            of_gate = gate_document(self.gate, self)
-            notes = [*of_gate.notes, *two_sided_notes(self)]
-            gate = f"{replace(of_gate, notes=notes).titled_markdown()}\n"
-        content = replace(self.document(), warnings=()).markdown()
-        return f"{warnings_markdown(self.warnings())}{gate}{content}"
-
-    def notes(self) -> list[str]:
-        """Return the warnings, then notes on how to read the tables: tests, corrections, marks."""
-        return [*self.warnings(), *notes_on(self)]
+            gate = f"{gate_beside_verdicts(self).titled_markdown()}\n"
+        document = self.document()
+        content = replace(document, warnings=()).markdown()
+        return f"{warnings_markdown(document.warnings)}{gate}{content}"
 
     def to_latex(self, *, digits: int | None = None, percent: bool = False) -> str:
         """Return the table of means as LaTeX, with caption and label, to paste into a paper.
@@ -253,19 +247,6 @@ class Comparison(Shown, Compared):
         if kind == "forest":
             return forest_figure(self, name)
         return pair_figure(self, kind, name, *self._index.pair(system, against), texts=queries)
-
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        return (
-            f"Comparison({len(self.systems)} systems, {len(self.measures)} measures, "
-            f"{len(self.query_ids)} queries)"
-        )
-
-
-def with_runs(comparison: Comparison, runs: ComparedRuns) -> Comparison:
-    """Return a comparison that finds documents to judge in these runs."""
-    comparison._runs = runs  # noqa: SLF001 - its own module
-    return comparison
 
 
 def _first_relevant(result: EvaluationResult, query_id: str, rel: float) -> str:

@@ -7,22 +7,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from beir_eval.comparison.chance import queries_sample_text
-from beir_eval.comparison.headlines import common_headlines
 from beir_eval.comparison.records import OPPOSITE
 from beir_eval.comparison.step_names import pattern_for
 from beir_eval.comparison.verdict_sentences import (
     RANKS_NOTE,
+    common_headlines,
     detectable_text,
     interval_cell_text,
-    interval_words,
+    interval_heading,
     mean_interval_text,
     p_text,
+    queries_sample_text,
     queries_text,
-    range_text,
     signed_text,
     test_text,
-    value_or_unknown,
 )
 from beir_eval.display.tables import (
     UNKNOWN,
@@ -31,9 +29,10 @@ from beir_eval.display.tables import (
     ScoreFormat,
     Table,
     latex_table,
+    score_text,
     table_of,
 )
-from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
+from beir_eval.evaluation.depths import judged_depth, judged_share, judged_text
 from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.names import registered
@@ -43,15 +42,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared
-    from beir_eval.comparison.likeness import Likeness
-    from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
+    from beir_eval.comparison.rank_similarity import Likeness
+    from beir_eval.comparison.records import (
+        ComparisonSettings,
+        Difference,
+        PairDifference,
+        SystemMean,
+    )
 
 
 def marked(cell: Cell, verdict: str) -> Cell:
     """Return a cell with the mark of its verdict against the baseline; "" for no verdict."""
     style = VERDICTS.get(verdict, VERDICTS["undecided"])
-    named = verdict if style.mark else ""
-    return replace(cell, mark=style.mark, verdict=named, explanation=style.explanation)
+    return replace(cell, mark=style.mark, verdict=verdict if style.mark else "")
 
 
 def systems_text(comparison: Compared, measure: str, system: str, verdict: str) -> str:
@@ -79,17 +82,16 @@ def in_shown_order(
 ) -> list[str]:
     """Return the systems by their means on a measure, the first by default, the best first.
 
-    Checkpoints stay in their order: systems with a number after "step", "checkpoint" or "epoch" in
-    their names come in the order of these numbers.
+    Three checkpoints or more stay in their order: systems with a number after "step", "checkpoint"
+    or "epoch" in their names come in the order of these numbers.
     """
     measure, systems = measure or comparison.measures[0], list(comparison.systems)
     others = [system for system in systems if system != comparison.baseline]
-    steps = [re.search(pattern_for(others), system) for system in others]
-    if by_step and len(others) > 1 and all(steps):
-        numbers = {
-            system: float(step["step"]) for system, step in zip(others, steps, strict=True) if step
-        }
-        return sorted(systems, key=lambda system: numbers.get(system, -math.inf))
+    if by_step and len(systems) > 2:  # noqa: PLR2004 - a pair
+        pattern = pattern_for(others)
+        steps = {name: float(step["step"]) for name in others if (step := re.search(pattern, name))}
+        if len(steps) == len(others):
+            return sorted(systems, key=lambda system: steps.get(system, -math.inf))
     is_higher_better = first_of(comparison, measure).higher_is_better
     means = {mean.system: mean.mean for mean in comparison.means if mean.measure == measure}
     return sorted(systems, key=means.__getitem__, reverse=is_higher_better)
@@ -197,8 +199,7 @@ def _marked_mean(comparison: Compared, mean: SystemMean, cell: Cell) -> Cell:
         return marked(cell, _verdict(comparison, measure, system, baseline))
     if not (worse := systems_text(comparison, measure, system, "better")):
         return cell
-    meaning = "better than these systems"
-    return replace(cell, mark=f">{worse}", verdict="better", explanation=meaning)
+    return replace(cell, mark=f">{worse}", verdict="better")
 
 
 #: The title of the table of judged shares.
@@ -246,7 +247,7 @@ def pairs_table(
     """
     margin = settings.margin
     headings = {
-        "interval": interval_words(settings, num_comparisons).heading,
+        "interval": interval_heading(settings, num_comparisons),
         "queries": f"queries for {margin:g}",
     }
     return Table(
@@ -255,7 +256,7 @@ def pairs_table(
     )
 
 
-def evidence_cells(difference: Difference) -> tuple[str | Cell, ...]:
+def evidence_cells(difference: PairDifference) -> tuple[str | Cell, ...]:
     """Return a difference, its interval, its p and its verdict."""
     return (
         signed_text(difference.difference),
@@ -280,9 +281,11 @@ def judged_shares(comparison: Compared, measure: str) -> dict[str, float]:
 
 def judged_texts(comparison: Compared, measure: str, systems: Iterable[str]) -> list[str]:
     """Return the judged shares of systems in percent; an empty list if none is known."""
-    shares = judged_shares(comparison, measure)
-    texts = {system: f"{share_text(share)}%" for system, share in shares.items()}
-    return [texts.get(system, UNKNOWN) for system in systems] if texts else []
+    if registered(measure) is None:
+        return []
+    depth, results = judged_depth(measure), comparison.results
+    texts = [judged_text(results.get(system, ()), depth) for system in systems]
+    return texts if {*texts} != {UNKNOWN} else []
 
 
 def judged_table(comparison: Compared) -> Table | None:
@@ -299,6 +302,10 @@ def judged_table(comparison: Compared) -> Table | None:
     return Table(("system", *columns), list(zip(labels, *columns.values(), strict=True)))
 
 
+def _known_text(value: float | None) -> str:
+    return UNKNOWN if value is None else score_text(value)
+
+
 def likeness_table(pairs: Iterable[Likeness]) -> Table:
     """Return the likeness of pairs as a table, one row for each pair."""
     return table_of(
@@ -306,10 +313,9 @@ def likeness_table(pairs: Iterable[Likeness]) -> Table:
         {
             "system": lambda pair: pair.system,
             "against": lambda pair: pair.against,
-            "RBO": lambda pair: value_or_unknown(pair.rbo),
-            "RBO bounds": lambda pair: range_text(pair.rbo_lowest, pair.rbo_highest),
-            "overlap": lambda pair: value_or_unknown(pair.overlap),
-            "Kendall distance": lambda pair: value_or_unknown(pair.kendall_distance),
+            "RBO": lambda pair: _known_text(pair.rbo),
+            "overlap": lambda pair: _known_text(pair.overlap),
+            "Kendall distance": lambda pair: _known_text(pair.kendall_distance),
         },
     )
 

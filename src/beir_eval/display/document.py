@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from beir_eval.display.tables import markdown_list, markdown_text
-from beir_eval.errors import escape_controls, one_line
+from beir_eval.errors import escape_controls, one_line, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: How a warning begins that an input looks wrong.
 CHECK_FIRST = "check first: "
+#: The most characters of the first conclusion in a ``repr``.
+_REPR_LENGTH = 90
 
 
 class Sentence(NamedTuple):
@@ -154,7 +156,8 @@ class Shown:
     def notes(self) -> list[str]:
         """Return the warnings, then how to read the tables: methods, marks, what was left out."""
         document = self.document()
-        return [*document.warnings, *document.notes]
+        of_details = (note for detail in document.details() for note in detail.notes)
+        return [*document.warnings, *document.notes, *of_details]
 
     def to_markdown(self) -> str:
         """Return warnings, conclusions, tables, notes and details as GitHub-flavoured Markdown."""
@@ -162,6 +165,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         return self.document().html()
+
+    def __repr__(self) -> str:
+        """Return the first conclusion, not the content."""
+        text = next((text for text, _ in self.document().sentences), "")
+        return f"{type(self).__name__}({shorten(one_line(text), _REPR_LENGTH)})"
 
     def __str__(self) -> str:
         """Return warnings, conclusions, tables and notes as plain text."""

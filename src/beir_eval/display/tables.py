@@ -84,7 +84,6 @@ class Cell:
         mark: the mark after the number: "▲" (better), "▼" (worse), "=" (equal), letters, or "".
         verdict: a key of ``VERDICTS`` or ""; a CSS class of the mark in HTML, which sets its
             colour.
-        explanation: the meaning of the mark, shown as a tooltip in HTML.
         interval: an interval as text, shown below the number in HTML.
         is_best: whether the number is bold in LaTeX and HTML.
 
@@ -95,7 +94,6 @@ class Cell:
     text: str
     mark: str = ""
     verdict: str = ""
-    explanation: str = ""
     interval: str = ""
     is_best: bool = False
 
@@ -338,7 +336,8 @@ def _cell_html(cell: str | Cell) -> str:
     if cell.is_best:
         content = f"<strong>{content}</strong>"
     if cell.mark:
-        tooltip = f' title="{html.escape(cell.explanation)}"' if cell.explanation else ""
+        style = VERDICTS.get(cell.verdict)
+        tooltip = f' title="{style.explanation}"' if style and style.mark == cell.mark else ""
         classes = html.escape(f"mark {cell.verdict}".rstrip())
         content += f' <span class="{classes}"{tooltip}>{html.escape(cell.mark)}</span>'
     return f"{content}<small>{html.escape(cell.interval)}</small>" if cell.interval else content

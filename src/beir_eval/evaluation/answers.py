@@ -67,15 +67,6 @@ def token_f1(prediction: str, gold: str) -> float:
     return 2 * num_shared / (len(words) + len(gold_words)) if num_shared else 0.0
 
 
-def has_words_of(prediction: str, gold: str) -> bool:
-    """Return whether the normalised prediction has the words of the gold answer, in a row."""
-    words, gold_words = normalize_answer(prediction).split(), normalize_answer(gold).split()
-    positions = range(len(words) - len(gold_words) + 1)
-    return bool(gold_words) and any(
-        words[start : start + len(gold_words)] == gold_words for start in positions
-    )
-
-
 def _exact_match(prediction: str, gold: str) -> float:
     return float(normalize_answer(prediction) == normalize_answer(gold))
 
@@ -88,7 +79,9 @@ def _f1(prediction: str, gold: str) -> float:
 
 
 def _contains(prediction: str, gold: str) -> float:
-    return float(has_words_of(prediction, gold))
+    """Return 1 if the normalised prediction has the words of the gold answer, in a row."""
+    words, gold_words = (f" {normalize_answer(text)} " for text in (prediction, gold))
+    return float(gold_words in words and not gold_words.isspace())
 
 
 #: {measure: its score for (prediction, gold answer)}.

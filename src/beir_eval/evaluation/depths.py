@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from beir_eval.display.tables import UNKNOWN
 from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
@@ -48,6 +49,12 @@ def judged_share(repeats: Sequence[EvaluationResult], depth: int | None) -> floa
             return math.nan
         judged, retrieved = judged + counts[0], retrieved + counts[1]
     return judged / retrieved if retrieved else math.nan
+
+
+def judged_text(repeats: Sequence[EvaluationResult], depth: int | None) -> str:
+    """Return a judged share in percent, as ``judged_share``; ``UNKNOWN`` if it is not known."""
+    share = judged_share(repeats, depth)
+    return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
 def share_text(share: float) -> str:

@@ -26,7 +26,7 @@ from beir_eval.display.tables import (
 )
 from beir_eval.errors import ResultError, number_of
 from beir_eval.evaluation.coverage import labelled_warnings
-from beir_eval.evaluation.depths import judged_depth, judged_share, share_text, unequal_depths_text
+from beir_eval.evaluation.depths import judged_depth, judged_text, unequal_depths_text
 from beir_eval.evaluation.notes import notes_below, ranks_caption
 from beir_eval.measures import parse
 from beir_eval.measures.scales import scale_of
@@ -152,7 +152,7 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
         cutoff: not result.label(f"{measures[0]}@{cutoff}").endswith("*") for cutoff in cutoffs
     }
     kept = [cutoff for cutoff in cutoffs if is_reached[cutoff]] or cutoffs
-    shares = [_judged_text(result, int(cutoff)) for cutoff in kept]
+    shares = [judged_text([result], int(cutoff)) for cutoff in kept]
     tables = [
         Table(
             (row.label, *(f"@{cutoff}" for cutoff in kept)),
@@ -165,11 +165,6 @@ def _grids(result: EvaluationResult) -> tuple[list[Table], list[str]]:
         for row in labelled_means(result)
     ]
     return tables, [f"@{cutoff}" for cutoff in cutoffs if cutoff not in kept]
-
-
-def _judged_text(result: EvaluationResult, depth: int | None) -> str:
-    share = judged_share([result], depth)
-    return UNKNOWN if math.isnan(share) else f"{share_text(share)}%"
 
 
 def usual_measures(results: Sequence[EvaluationResult]) -> list[str]:
@@ -213,12 +208,9 @@ def screen_of(
         if usual:
             notes, shown = [f"All {len(shown)} measures: -o FILE."], usual
         tables = [_with_judged(means_table(ranked, measures=shown), ranked, shown)]
-    warnings = [
-        sentence for result in results for sentence in labelled_warnings(result, result.name)
-    ]
     return Document(
         sentences=[Sentence(_first_line(ranked, first))],
-        warnings=list(dict.fromkeys(warnings)),
+        warnings=shared_warnings(results),
         tables=tables,
         notes=[*notes_below_all(results, shown), *notes],
     )
@@ -262,7 +254,7 @@ def _first_line(ranked: Sequence[EvaluationResult], measure: str) -> str:
             of = "more" if best.settings and best.settings.missing == "skip" else "of them"
             queries += f", {len(missing):,} {of} missing"
         depth = judged_depth(measure)
-        share = UNKNOWN if measure in best.custom_measures else _judged_text(best, depth)
+        share = UNKNOWN if measure in best.custom_measures else judged_text([best], depth)
         of = "all documents" if depth is None else f"the top {depth:,}"
         judged = "" if share == UNKNOWN else f", {share} of {of} judged"
         return f"{best.name}: {measure} {score_text(best[measure])}, {queries}{judged}"
@@ -298,7 +290,7 @@ def _with_judged(
 ) -> Table:
     """Return a table of systems with the judged shares of their top documents, if it fits."""
     depths = [depth for depth in dict.fromkeys(map(judged_depth, measures)) if depth is not None]
-    shares = [[_judged_text(result, depth) for depth in depths] for result in results]
+    shares = [[judged_text([result], depth) for depth in depths] for result in results]
     if len(table.rows) != len(results) or all(UNKNOWN in of_system for of_system in shares):
         return table
     rows = [(*row, *of_system) for row, of_system in zip(table.rows, shares, strict=True)]
@@ -308,9 +300,9 @@ def _with_judged(
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
-    warnings = shared_warnings(results)
-    notes = shared_notes(results)[len(warnings) :]
-    return Document(warnings=warnings, tables=[means_table(results)], notes=notes).markdown()
+    notes = [*depth_notes(results), *shared_notes(results)]
+    tables = [means_table(results)]
+    return Document(warnings=shared_warnings(results), tables=tables, notes=notes).markdown()
 
 
 def to_latex(
@@ -342,12 +334,8 @@ def to_latex(
 
 
 def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the notes on several results; a note that is not on all of them names its systems.
-
-    The warnings come first, as ``shared_warnings`` returns them.
-    """
-    others = [result.notes()[len(result.warnings()) :] for result in results]
-    return [*shared_warnings(results), *depth_notes(results), *_shared(results, others)]
+    """Return the notes on several results; a note that is not on all of them names its systems."""
+    return _shared(results, [result.document().notes for result in results])
 
 
 def depth_notes(
@@ -365,8 +353,11 @@ def depth_notes(
 
 
 def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the warnings on several results; one that is not on all of them names its systems."""
-    return _shared(results, [result.warnings() for result in results])
+    """Return the warnings on several results, each with its system, and each once."""
+    warnings = (
+        sentence for result in results for sentence in labelled_warnings(result, result.name)
+    )
+    return list(dict.fromkeys(warnings))
 
 
 def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:
@@ -428,24 +419,6 @@ def shared_measures(results: Sequence[EvaluationResult]) -> list[str]:
         for measure in results[0].measures
         if all(measure in result.measures for result in results)
     ]
-
-
-def shared_custom_measures(results: Sequence[EvaluationResult]) -> dict[str, ScoreScale]:
-    """Return {name: scale} of the custom measures that all results have.
-
-    Raises:
-        ResultError: two results state different scales of one of them.
-    """
-    scales = {}
-    for measure in shared_measures(results):
-        if measure not in results[0].custom_measures:
-            continue
-        scale = scales[measure] = results[0].custom_measures[measure]
-        for result in results[1:]:
-            check_same_scale(
-                measure, (results[0].name, scale), (result.name, result.custom_measures[measure])
-            )
-    return scales
 
 
 def check_same_scale(

@@ -2,10 +2,10 @@
 
 It shows a comparison, evaluation results or a benchmark.
 
-Inside: ``write`` (``write_report``, and the content of the page), ``means_table`` and
-``narrative`` (tables and sentences), ``further_sections`` (slices, averages over data sets,
-checkpoints), ``dataset_views`` (scores, top lists and texts by query), ``payload`` and ``rankings``
-(the data inside the file, trimmed to a size), ``page`` (rendering the HTML, its figures and JSON).
+Inside: ``write`` (``write_report``, and the content of the page), ``means_table``,
+``further_sections`` (slices, averages over data sets, checkpoints), ``dataset_views`` (scores, top
+lists and texts by query), ``payload`` (the data inside the file, trimmed to a size), ``page``
+(rendering the HTML, its figures and JSON).
 ``assets`` (our template, style and scripts), ``vendor`` (scripts of other projects).
 
 Public: ``write_report``, ``check_installed``.

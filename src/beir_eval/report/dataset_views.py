@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from beir_eval.comparison.alignment import custom_scales
 from beir_eval.comparison.coverage import choice_that_allows
 from beir_eval.comparison.tables import in_shown_order
 from beir_eval.datasets.corpus import Corpus
 from beir_eval.errors import InputError, ResultError, first_few
-from beir_eval.evaluation.tables import shared_custom_measures, shared_measures
+from beir_eval.evaluation.tables import shared_measures
 from beir_eval.measures.scales import scale_of
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _dataset_view(name: str, result_of: Mapping[str, EvaluationResult]) -> Datas
         results=result_of,
         repeats=(1,) * len(result_of),
         pair=(0, None) if len(results) == 1 else (1, 0),
-        custom_measures=shared_custom_measures(results),
+        custom_measures=custom_scales(list(result_of.items()), measures),
     )
 
 

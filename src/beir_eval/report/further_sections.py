@@ -53,6 +53,11 @@ class Section(NamedTuple):
     notices: list[str]
 
 
+def evidence_section(document: Document, figures: dict[str, Figure]) -> Section:
+    """Return the details of a comparison; what they are about begins the page."""
+    return _section(replace(document, sentences=(), tables=(), notes=()), figures)
+
+
 def slices_section(sliced: SlicedComparison) -> Section:
     """Return whether gains differ between slices, then means and verdicts by slice.
 
@@ -74,9 +79,7 @@ def slices_section(sliced: SlicedComparison) -> Section:
 def across_section(across: AcrossDatasets) -> Section:
     """Return averages, differences and means by data set; the verdicts begin the page."""
     figures = {"across": across.plot(most=_MOST_ROWS)} if across.differences else {}
-    notes = across.notes()[len(across.warnings()) :]
-    document = replace(across.document(), sentences=(), notes=notes)
-    return _section(document, figures, "Means by data set")
+    return _section(replace(across.document(), sentences=()), figures, "Means by data set")
 
 
 def curve_section(curve: CheckpointCurve) -> Section:
@@ -84,8 +87,7 @@ def curve_section(curve: CheckpointCurve) -> Section:
     figures = {
         f"curve-{index}": curve.plot(measure) for index, measure in enumerate(curve.measures)
     }
-    notes = curve.notes()[len(curve.warnings()) :]
-    return _section(replace(curve.document(), notes=notes), figures, "The curve")
+    return _section(curve.document(), figures, "The curve")
 
 
 def stages_section(staged: StagedResult, texts: Texts) -> Section:
@@ -118,7 +120,7 @@ def stages_section(staged: StagedResult, texts: Texts) -> Section:
     section = _section(staged.document(), figures, *_by_measure("The stages", staged.measures))
     ranks = staged.ranks_table(queries or None, titles or None)
     caption = "The relevant documents, with their rank in each stage"
-    listed = (_first_rows(ranks, caption, section.notices), caption)
+    listed = (first_rows(ranks, caption, section.notices), caption)
     return section._replace(tables=[*section.tables, listed])
 
 
@@ -133,12 +135,17 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
     Args:
         document: what the section shows.
         figures: {key: figure}.
-        captions: those of its tables; tables of details have the headings of these.
+        captions: those of its tables; tables of details have the headings of these, and several of
+            one their own first heading.
     """
     details = list(document.details())
     captioned_tables = [
         *zip(document.tables, captions, strict=False),
-        *((table, detail.heading) for detail in details for table in detail.tables),
+        *(
+            (table, f"{detail.heading}{f': {table.header[0]}' if detail.tables[1:] else ''}")
+            for detail in details
+            for table in detail.tables
+        ),
     ]
     notices: list[str] = []
     return Section(
@@ -147,7 +154,7 @@ def _section(document: Document, figures: dict[str, Figure], *captions: str) -> 
         captioned(figures),
         figures,
         [
-            _without_constants(_first_rows(table, name, notices), name)
+            _without_constants(first_rows(table, name, notices), name)
             for table, name in captioned_tables
             if table.rows
         ],
@@ -181,7 +188,7 @@ def captioned(figures: dict[str, Figure]) -> list[dict[str, str]]:
     return [{"key": key, "caption": caption} for key, caption in captions.items()]
 
 
-def _first_rows(table: Table, what: str, notices: list[str]) -> Table:
+def first_rows(table: Table, what: str, notices: list[str]) -> Table:
     """Return the first rows of a table that is too long; a notice says so."""
     most = max(1, _MOST_CELLS // len(table.header))
     if len(table.rows) <= most:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from beir_eval.comparison.chance import queries_sample_text
 from beir_eval.comparison.overview import DIFFERENCE, systems_columns
 from beir_eval.comparison.tables import is_ranked, to_table
-from beir_eval.comparison.verdict_sentences import interval_words, percent_text
+from beir_eval.comparison.verdict_sentences import (
+    MARKS_NOTE,
+    RANKS_NOTE,
+    intervals_text,
+    percent_text,
+    queries_sample_text,
+)
 from beir_eval.display.tables import Table
 from beir_eval.evaluation.tables import MOST_COLUMNS, means_table, starred_label
 
@@ -100,7 +105,7 @@ def _compared_on(comparison: Comparison, measure: str) -> ComparedSystems:
             drawn = Drawn(*map(position, (of_row.difference, of_row.low, of_row.high)))
             rows.append(ComparedSystem(cells, of_row.verdict, drawn))
     against = next(iter(pairs.values())).against
-    kind = interval_words(comparison.settings, comparison.num_comparisons).title
+    kind = intervals_text(comparison.settings, comparison.num_comparisons)
     # Numbers beside 0 would be written over it.
     ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
     return ComparedSystems(
@@ -119,7 +124,7 @@ def _class_of(heading: str, index: int) -> str:
     """Return the class of a column, for the places of its cells on a narrow screen."""
     if index == 0:
         return "name"
-    if heading.endswith("interval"):
+    if "%" in heading:
         return "interval"
     return _CLASSES.get(heading, "other")
 
@@ -139,7 +144,9 @@ def means_of_comparison(comparison: Comparison, results: Sequence[EvaluationResu
     table = to_table(comparison, intervals=True)
     header = ("system", *(starred_label(measure, results) for measure in comparison.measures))
     level = percent_text(1 - comparison.settings.alpha)
-    caption = f"Means over {queries_sample_text(comparison)} with {level} t intervals, best bold"
+    marks = RANKS_NOTE if comparison.baseline is None else MARKS_NOTE
+    sample = queries_sample_text(comparison)
+    caption = f"Means over {sample} with {level} t intervals, best bold; {marks}"
     wide = Table(header, table.rows)
     is_too_wide = len(comparison.measures) > MOST_COLUMNS
     return Means(caption, wide.transposed("measure") if is_too_wide else wide)

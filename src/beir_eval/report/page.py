@@ -22,12 +22,11 @@ from beir_eval.errors import needs_extra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from beir_eval.display.document import Sentence
+    from beir_eval.display.document import Document, Sentence
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.report.further_sections import Section
     from beir_eval.report.means_table import ComparedSystems, Means
-    from beir_eval.report.narrative import GateSummary
 
 _ASSETS, _VENDOR = "assets", "vendor"
 _SCRIPTS = ("common.js", "figures.js", "means.js", "rankings.js", "explorer.js")
@@ -42,20 +41,17 @@ class Page:
         warnings: what a reader must know before any number.
         answers: the verdicts on all measures.
         sentences: what stands below them.
-        gate: the checks of a gate.
+        gate: what a gate shows.
         across: the section of averages over data sets.
         stages: the section of the stages of a pipeline.
         means: the table of means.
         overview_figures: the captions of the figures below it.
         compared, ranked: the systems of a comparison: each beside the baseline, measure by measure,
             or the best first.
-        differences: the table of differences.
-        difference_figures: the captions of its figures.
-        comparison_notes: how to read the differences.
+        evidence: the details of a comparison.
         slices, curve: the sections of slices and of checkpoints.
         counted: what was counted.
-        judged, likeness, to_judge: the tables on how far the numbers can be trusted.
-        likeness_depth: how many top documents were compared.
+        to_judge: the unjudged documents most worth judging.
         provenance: (name, value) of settings, versions and hashes.
         figures: {key: figure} of all captions.
         notices: what is left out of the report.
@@ -68,20 +64,15 @@ class Page:
     warnings: Sequence[str] = ()
     answers: Sequence[Sentence] = ()
     sentences: Sequence[str] = ()
-    gate: GateSummary | None = None
+    gate: Document | None = None
     across: Section | None = None
     stages: Section | None = None
     overview_figures: Sequence[dict[str, str]] = ()
     compared: Sequence[ComparedSystems] = ()
     ranked: Sequence[Table] = ()
-    differences: Table | None = None
-    difference_figures: Sequence[dict[str, str]] = ()
-    comparison_notes: Sequence[str] = ()
+    evidence: Section | None = None
     slices: Section | None = None
     curve: Section | None = None
-    judged: Table | None = None
-    likeness: Table | None = None
-    likeness_depth: int | None = None
     to_judge: Table | None = None
     figures: dict[str, Figure] = field(default_factory=dict)
     notices: list[str] = field(default_factory=list)
@@ -97,16 +88,15 @@ class Page:
     @property
     def links(self) -> list[tuple[str, str]]:
         """(id, heading) of the sections that the page has."""
-        has_trust = self.judged or self.likeness or self.to_judge
         sections = {
             "across": "Average over data sets" if self.across else "",
             "stages": "Stages" if self.stages else "",
-            "means": "Systems" if self.differences else "Means",
+            "means": "Systems" if self.evidence else "Means",
             "slices": "Slices" if self.slices else "",
             "curve": "Checkpoints" if self.curve else "",
             "queries": "Queries",
             "counted": "What was counted" if self.counted else "",
-            "trusted": "Caveats" if has_trust else "",
+            "trusted": "Documents to judge" if self.to_judge else "",
             "provenance": "Provenance",
         }
         return [(key, name) for key, name in sections.items() if name]

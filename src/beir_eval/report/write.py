@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from beir_eval._version import __version__
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.comparison.charts import forest_figure
+from beir_eval.comparison.gate_output import gate_beside_verdicts
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
-from beir_eval.comparison.tables import judged_table, likeness_table
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
+from beir_eval.core.saved import stated_settings
 from beir_eval.display import charts
-from beir_eval.errors import InputError, check_count, first_few
+from beir_eval.display.tables import score_text, table_of
+from beir_eval.errors import InputError, NotEvaluatedError, RunError, check_count, first_few
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.evaluation.tables import depth_notes, shared_notes, shared_warnings
 from beir_eval.measures import parse
-from beir_eval.report import means_table, narrative
+from beir_eval.report import means_table
 from beir_eval.report.dataset_views import (
     DatasetView,
     Texts,
@@ -30,6 +34,7 @@ from beir_eval.report.further_sections import (
     across_section,
     captioned,
     curve_section,
+    evidence_section,
     slices_section,
     stages_section,
 )
@@ -44,20 +49,24 @@ from beir_eval.report.page import (
 from beir_eval.report.payload import data_of_views
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from beir_eval.benchmark.comparison_result import AcrossDatasets
     from beir_eval.comparison.checkpoints.result import CheckpointCurve
+    from beir_eval.comparison.records import ComparisonSettings, DocumentToJudge
     from beir_eval.comparison.slices.result import SlicedComparison
+    from beir_eval.core.ranking import EvaluationSettings
     from beir_eval.datasets.dataset import Dataset
+    from beir_eval.display.tables import Table
     from beir_eval.measures import MeasureLike
 
 #: The data of queries is trimmed until the report takes at most this many bytes. A report whose
 #: other parts (tables, figures, scripts) take more is larger.
 MOST_BYTES = 5_900_000
-#: The most differences shown, and rows of a figure.
-MOST_DIFFERENCES = 2_000
+#: The most rows of a figure.
 _MOST_ROWS = 60
+#: The most documents to judge.
+_MOST_TO_JUDGE = 10
 #: The bytes reserved for the notices of a view, which are known only once its data is trimmed.
 _NOTICE_BYTES = 2_000
 
@@ -84,8 +93,8 @@ def write_report(  # noqa: PLR0913 - one keyword for each source
 
     The file works without a network and without other files. To keep it below 6 MB where possible,
     the data of queries is trimmed: the queries on which the systems differ most are kept, and the
-    file says what was left out. Tables are not trimmed, except that at most 2,000 differences are
-    shown: with very many systems or very long names, the file is larger than 6 MB.
+    file says what was left out. Of tables of differences the first 20,000 cells are shown, others
+    are not trimmed: with very many systems or very long names, the file is larger than 6 MB.
 
     Args:
         path: the file to write. An existing file is replaced; if writing fails, it stays as it is.
@@ -242,68 +251,32 @@ def _default_title(systems: Sequence[str], baseline: str | None) -> str:
 
 def _page_of_comparison(comparison: Comparison, queries: Mapping[str, str]) -> Page:
     results = [result for repeats in comparison.results.values() for result in repeats]
-    document, warnings = comparison.document(queries), comparison.warnings()
-    notices: list[str] = []
-    limited = _limit_differences(comparison, notices)
-    compared = means_table.compared_systems(limited)
+    document = comparison.document(queries)
+    compared = means_table.compared_systems(comparison)
     figures = {
-        f"forest-{index}": forest_figure(limited, measure, most=_MOST_ROWS)
-        for index, measure in enumerate(() if compared else limited.measures)
+        f"forest-{index}": forest_figure(comparison, measure, most=_MOST_ROWS)
+        for index, measure in enumerate(() if compared else comparison.measures)
     }
+    evidence = evidence_section(document, figures)
     return Page(
-        warnings=warnings,
+        warnings=document.warnings,
         answers=document.sentences,
         sentences=document.notes,
-        gate=narrative.gate(comparison.gate),
+        gate=gate_beside_verdicts(comparison) if comparison.gate else None,
         compared=compared,
         ranked=() if compared else document.tables,
         means=means_table.means_of_comparison(comparison, results),
-        differences=limited.differences_table(),
-        difference_figures=captioned(figures),
-        comparison_notes=[
-            *(
-                note
-                for note in comparison.notes()[len(warnings) :]
-                if f"{note}." not in document.notes
-            ),
-            *narrative.DIFFERENCE_NOTES,
-        ],
+        evidence=evidence,
         counted=_counted_notes(comparison, results),
-        judged=judged_table(comparison),
-        likeness=likeness_table(comparison.likeness) if comparison.likeness else None,
-        likeness_depth=comparison.likeness[0].k if comparison.likeness else None,
-        to_judge=narrative.to_judge_table(comparison),
-        provenance=narrative.provenance_rows(results, comparison),
+        to_judge=_to_judge_table(comparison),
+        provenance=_provenance_rows(results, comparison),
         figures=figures,
-        notices=notices,
+        notices=evidence.notices,
     )
-
-
-def _limit_differences(comparison: Comparison, notices: list[str]) -> Comparison:
-    """Return the comparison with at most ``MOST_DIFFERENCES`` differences.
-
-    The differences on the first measures are kept; if those of one measure are too many, the
-    greatest. A sentence on what is left out is appended to ``notices``.
-    """
-    pairs, differences = max(1, comparison.num_comparisons), comparison.differences
-    measures = comparison.measures[: max(1, MOST_DIFFERENCES // pairs)]
-    listed = [index for index, pair in enumerate(differences) if pair.measure in measures]
-    greatest = sorted(listed, key=lambda index: -abs(differences[index].difference))
-    kept = sorted(greatest[:MOST_DIFFERENCES])
-    if len(kept) == len(differences):
-        return comparison
-    which = f"those on {', '.join(measures)}" if pairs <= MOST_DIFFERENCES else "the greatest"
-    notices.append(
-        f"{len(kept):,} of {len(differences):,} differences are shown, {which}; to_csv() and "
-        "-o c.csv give all of them"
-    )
-    update = {"measures": measures, "differences": tuple(differences[index] for index in kept)}
-    return comparison.model_copy(update=update)
 
 
 def _counted_notes(comparison: Comparison, results: Sequence[EvaluationResult]) -> list[str]:
-    of_depths = depth_notes(results)  # a caution of the comparison says so
-    notes = [note for note in shared_notes(results) if note not in of_depths]
+    notes = shared_notes(results)
     if comparison.left_out:
         num_queries = len(comparison.query_ids)
         notes.insert(0, f"counted over each whole run; {num_queries:,} queries were compared")
@@ -314,8 +287,8 @@ def _page_of_results(results: Sequence[EvaluationResult]) -> Page:
     return Page(
         warnings=shared_warnings(results),
         means=means_table.means_of_results(results),
-        counted=shared_notes(results),
-        provenance=narrative.provenance_rows(results, None),
+        counted=[*depth_notes(results), *shared_notes(results)],
+        provenance=_provenance_rows(results, None),
     )
 
 
@@ -344,7 +317,7 @@ def _page_of_benchmark(
         means=means_table.means_of_benchmark(benchmark, name),
         overview_figures=captioned({"datasets": figure}),
         counted=benchmark.notes()[len(benchmark.warnings()) :],
-        provenance=narrative.provenance_rows(results, None),
+        provenance=_provenance_rows(results, None),
         figures={"datasets": figure},
     )
     texts = [
@@ -352,3 +325,59 @@ def _page_of_benchmark(
         for dataset in (datasets.get(view.name) for view in views)
     ]
     return page, list(zip(views, texts, strict=True))
+
+
+# Documents to judge, and provenance
+
+
+def _to_judge_table(comparison: Comparison) -> Table | None:
+    """Return a table of the unjudged documents most worth judging; None if there are none."""
+    try:
+        documents = comparison.documents_to_judge(_MOST_TO_JUDGE)
+    except (NotEvaluatedError, RunError):  # a dict of the caller may have changed since
+        return None
+    if not documents:
+        return None
+    columns: dict[str, Callable[[DocumentToJudge], str]] = {
+        "query": lambda document: document.query_id,
+        "document": lambda document: document.doc_id,
+        "ranks": lambda document: ", ".join(
+            f"{system}: {rank}" for system, rank in document.ranks.items()
+        ),
+        f"moves {comparison.measures[0]} by": lambda document: score_text(document.total),
+    }
+    return table_of(documents, columns)
+
+
+def _provenance_rows(
+    results: Sequence[EvaluationResult], comparison: Comparison | None
+) -> list[tuple[str, str]]:
+    """Return (label, value) of what is needed to reproduce the numbers: hashes and settings."""
+    now = dt.datetime.now(dt.UTC)
+    rows = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
+    for label, field in (
+        ("qrels, SHA-256", "qrels_sha256"),
+        ("package of the results", "package_version"),
+    ):
+        values = dict.fromkeys(getattr(result.provenance, field) for result in results)
+        rows += [(label, ", ".join(value for value in values if value))] if any(values) else []
+    rows += [
+        (f"run {result.name}, SHA-256", result.provenance.run_sha256)
+        for result in results
+        if result.provenance.run_sha256
+    ]
+    evaluation_settings = dict.fromkeys(
+        _settings_text(result.settings) for result in results if result.settings is not None
+    )
+    rows += [("evaluation", settings) for settings in evaluation_settings]
+    elsewhere = dict.fromkeys(result.name for result in results if result.settings is None)
+    if elsewhere:
+        rows.append(("scores computed elsewhere", ", ".join(elsewhere)))
+    if comparison is not None:
+        text = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
+        rows.append(("comparison", text))
+    return rows
+
+
+def _settings_text(settings: EvaluationSettings | ComparisonSettings) -> str:
+    return ", ".join(f"{name}={value}" for name, value in stated_settings(settings).items())

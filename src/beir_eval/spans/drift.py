@@ -83,10 +83,6 @@ class SpanDrift(Shown, BaseModel):
         counts = Counter(span.status for span in self.spans)
         return {status: counts[status] for status in _MEANINGS if counts[status]}
 
-    def __repr__(self) -> str:
-        """Return the size, not the content."""
-        return f"SpanDrift({number_of(len(self.spans), 'span')})"
-
     def document(self) -> Document:
         """Return how many spans are where they say, and which are not."""
         counts = self.counts

@@ -78,7 +78,7 @@ def test_a_slice_has_the_numbers_of_a_comparison_of_its_queries_except_the_corre
     comparison = compare(results(SCORES[:, :20]), baseline="s0", correction="holm", draws=3_000)
     assert part.means == comparison.means
     corrected_fields = {
-        *("p_corrected", "p_equal", "verdict", "interval", "confidence", "noise_to_undo"),
+        *("p_corrected", "p_equal", "verdict", "confidence", "noise_to_undo"),
         *("detectable", "detectable_low", "detectable_high", "queries_low", "queries_high"),
         *("low", "high", "effect_low", "effect_high", "residual_effect_low"),
         *("residual_effect_high", "smallest_margin"),

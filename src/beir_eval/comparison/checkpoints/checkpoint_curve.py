@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.alignment import MeasureScores, align_scores
+from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.checkpoints.result import (
     POWER,
     Checkpoint,
@@ -19,7 +19,6 @@ from beir_eval.comparison.checkpoints.result import (
     CurvePoint,
     Outcome,
 )
-from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import Pair, Pairs, differences_of, means_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.step_names import LAST_NUMBER, steps_of
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from beir_eval.comparison.alignment import SystemResults
-    from beir_eval.comparison.records import Difference, SystemMean
+    from beir_eval.comparison.records import Difference
     from beir_eval.comparison.step_names import Step
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
@@ -161,45 +160,31 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
             for checkpoint, mean in zip(checkpoints, means, strict=True)
         ]
         changes += differences_of([scores], pairs, settings)
-        outcomes.append(_outcome(checkpoints, scores, means, settings))
-    coverage = coverage_of(joined.results, joined.measures)
-    warn_of_content(coverage)
+        gains = scores.scale.gains(np.array([mean.mean for mean in means]))
+        best = int(np.argmax(gains))
+        settling = find_settling(scores.scale.gains(scores.scores), settings)
+        unbeaten = checkpoints[settling.unbeaten]
+        outcomes.append(
+            Outcome(
+                measure=scores.measure,
+                best=checkpoints[best],
+                score=means[best].mean,
+                unbeaten=unbeaten,
+                p_unbeaten=settling.p,
+                detectable=settling.detectable,
+                settled=unbeaten if settling.settled else None,
+                why_not_settled=settling.why_not_settled,
+                num_queries=scores.scores.shape[1],
+                higher_is_better=scores.scale.higher_is_better,
+            )
+        )
     return CheckpointCurve(
         checkpoints=tuple(checkpoints),
-        measures=joined.measures,
         points=tuple(points),
         changes=tuple(changes),
         outcomes=tuple(outcomes),
         settings=settings,
-        left_out=joined.left_out,
-        custom_measures=joined.custom_measures,
-        computed_elsewhere=joined.computed_elsewhere,
-        coverage=coverage,
-    )
-
-
-def _outcome(
-    checkpoints: Sequence[Checkpoint],
-    scores: MeasureScores,
-    means: Sequence[SystemMean],
-    settings: ComparisonSettings,
-) -> Outcome:
-    """Return the best step, and the first that no later one beats, on one measure."""
-    gains = scores.scale.gains(np.array([mean.mean for mean in means]))
-    best = int(np.argmax(gains))
-    settling = find_settling(scores.scale.gains(scores.scores), settings)
-    unbeaten = checkpoints[settling.unbeaten]
-    return Outcome(
-        measure=scores.measure,
-        best=checkpoints[best],
-        score=means[best].mean,
-        unbeaten=unbeaten,
-        p_unbeaten=settling.p,
-        detectable=settling.detectable,
-        settled=unbeaten if settling.settled else None,
-        why_not_settled=settling.why_not_settled,
-        num_queries=scores.scores.shape[1],
-        higher_is_better=scores.scale.higher_is_better,
+        **joined.stated(),
     )
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field
 
-from beir_eval.comparison.chance import queries_only_note
+from beir_eval.comparison.compared import Index, check_names
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.index import Index, check_names
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference
 from beir_eval.comparison.step_names import Step
 from beir_eval.comparison.tables import pairs_table
@@ -231,10 +231,6 @@ class CheckpointCurve(Shown, Saved):
             ],
         )
 
-    def notes(self) -> list[str]:
-        """Return the warnings, the marks, the method, and what was left out."""
-        return [*super().notes(), *self._notes()]
-
     def _changes_table(self) -> Table:
         """Return a table of the differences between each checkpoint and the one before it."""
         step_of = {checkpoint.name: checkpoint.step for checkpoint in self.checkpoints}
@@ -329,10 +325,6 @@ class CheckpointCurve(Shown, Saved):
                 }
             )
         return charts.curve(rows, measure=name, level=1 - self.settings.alpha)
-
-    def __repr__(self) -> str:
-        """Return the class and the number of rows of the table, not the content."""
-        return f"CheckpointCurve({len(self.to_table().rows)} rows)"
 
 
 def _headline(outcome: Outcome, margin: float) -> str:

@@ -7,13 +7,11 @@ corrected together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from beir_eval.comparison.alignment import align_scores, check_baseline
-from beir_eval.comparison.coverage import coverage_of, warn_of_content
 from beir_eval.comparison.differences import (
     differences_together,
     means_of,
@@ -33,13 +31,21 @@ if TYPE_CHECKING:
 
     from beir_eval.comparison.alignment import MeasureScores, SystemResults
     from beir_eval.comparison.differences import Pairs, Tests
-    from beir_eval.comparison.records import Difference, SystemMean
+    from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Mask
     from beir_eval.evaluation.result import EvaluationResult
     from beir_eval.measures import MeasureLike
 
 #: The label of the slice of queries without a label.
 NO_LABEL = "(none)"
+
+
+class _Part(NamedTuple):
+    """A slice: its column and label, and which of the queries compared are in it, bool[Q]."""
+
+    column: str
+    label: str
+    queries: Mask
 
 
 def compare_slices(  # noqa: PLR0913 - one keyword a setting
@@ -132,61 +138,24 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
     check_baseline(baseline, joined.systems)
     pairs = pairs_to_compare(joined.systems, baseline)
     labels = _labels_by_column(columns, joined.query_ids)
-    drafts = list(_empty_drafts(columns, labels))
-    whole = _SliceDraft("", ALL, np.ones(len(joined.query_ids), dtype=np.bool_))
-    for scores in joined.by_measure:
-        _add_measure(drafts, scores, pairs, settings)
-        _add_measure([whole], scores, pairs, settings)
-    coverage = coverage_of(joined.results, joined.measures)
-    warn_of_content(coverage)
+    parts = list(_parts_of(columns, labels))
+    all_queries = _Part("", ALL, np.ones(len(joined.query_ids), dtype=np.bool_))
+    [whole] = _compared([all_queries], joined.by_measure, pairs, settings)
     return SlicedComparison(
         systems=joined.systems,
         baseline=baseline,
-        measures=joined.measures,
         num_queries=len(joined.query_ids),
         columns=tuple(columns),
         interactions=tuple(
             interactions_of(
-                joined.by_measure, labels, [draft.label for draft in drafts], pairs, settings
+                joined.by_measure, labels, [part.label for part in parts], pairs, settings
             )
         ),
-        slices=tuple(draft.finished() for draft in drafts),
-        whole=whole.finished(),
+        slices=_compared(parts, joined.by_measure, pairs, settings),
+        whole=whole,
         settings=settings,
-        left_out=joined.left_out,
-        custom_measures=joined.custom_measures,
-        computed_elsewhere=joined.computed_elsewhere,
-        coverage=coverage,
+        **joined.stated(),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _SliceDraft:
-    """A slice whose means and differences are added measure by measure.
-
-    Attributes:
-        column, label: the name of the column, and the label.
-        queries: which of the queries compared are in the slice, bool[Q].
-        too_small, means, differences: as in ``Slice``.
-    """
-
-    column: str
-    label: str
-    queries: Mask
-    too_small: list[str] = field(default_factory=list)
-    means: list[SystemMean] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-
-    def finished(self) -> Slice:
-        """Return the slice with what was added."""
-        return Slice(
-            column=self.column,
-            label=self.label,
-            num_queries=int(self.queries.sum()),
-            too_small=tuple(self.too_small),
-            means=tuple(self.means),
-            differences=tuple(self.differences),
-        )
 
 
 def _labels_by_column(
@@ -214,10 +183,10 @@ def _labels_by_column(
     return labels_by_column
 
 
-def _empty_drafts(
+def _parts_of(
     columns: Mapping[str, Mapping[str, str]], labels_by_column: Mapping[str, Sequence[str]]
-) -> Iterator[_SliceDraft]:
-    """Yield every slice without means and differences.
+) -> Iterator[_Part]:
+    """Yield every slice.
 
     Args:
         columns: {column name: {query_id: label}}.
@@ -228,32 +197,47 @@ def _empty_drafts(
         present = set(labels_by_column[name])
         for label in dict.fromkeys((*column.values(), NO_LABEL)):
             if label in present:
-                yield _SliceDraft(name, label, labels == label)
+                yield _Part(name, label, labels == label)
 
 
-def _add_measure(
-    drafts: Sequence[_SliceDraft], scores: MeasureScores, pairs: Pairs, settings: ComparisonSettings
-) -> None:
-    """Add the means and differences of one measure to every slice with at least two queries.
+def _compared(
+    parts: Sequence[_Part],
+    measures: Sequence[MeasureScores],
+    pairs: Pairs,
+    settings: ComparisonSettings,
+) -> tuple[Slice, ...]:
+    """Return the comparison within each slice, corrected over all slices and pairs of a measure.
 
     Args:
-        drafts: the slices, which are changed in place.
-        scores: the scores of all systems on the measure.
+        parts: the slices.
+        measures: the scores of all systems on each measure, NaN where undefined. [M]
         pairs: the pairs of systems to compare.
-        settings: test, correction, level and margin; the correction is over all slices and pairs.
+        settings: test, correction, level and margin.
     """
-    defined = scores.is_defined
-    tested: list[tuple[_SliceDraft, Tests]] = []
-    for draft in drafts:
-        queries = draft.queries & defined
-        if queries.sum() < FEWEST_QUERIES:
-            draft.too_small.append(scores.measure)
-            continue
-        slice_scores = scores.select(queries)
-        draft.means.extend(means_of(slice_scores, settings))
-        tested += [(draft, tests) for tests in tests_of([slice_scores], pairs, settings)]
-    if not tested:
-        return
-    differences = differences_together([tests for _, tests in tested], settings)
-    for (draft, _), of_slice in zip(tested, differences, strict=True):
-        draft.differences.extend(of_slice)
+    fields: list[dict[str, list[Any]]] = [
+        {"too_small": [], "means": [], "differences": []} for _ in parts
+    ]
+    for scores in measures:
+        tested: list[tuple[list[Difference], Tests]] = []
+        for part, of_part in zip(parts, fields, strict=True):
+            queries = part.queries & scores.is_defined
+            if queries.sum() < FEWEST_QUERIES:
+                of_part["too_small"].append(scores.measure)
+                continue
+            selected = scores.select(queries)
+            of_part["means"] += means_of(selected, settings)
+            [tests] = tests_of([selected], pairs, settings)
+            tested.append((of_part["differences"], tests))
+        all_tests = [tests for _, tests in tested]
+        corrected = differences_together(all_tests, settings) if tested else []
+        for (listed, _), of_slice in zip(tested, corrected, strict=True):
+            listed.extend(of_slice)
+    return tuple(
+        Slice(
+            column=part.column,
+            label=part.label,
+            num_queries=int(part.queries.sum()),
+            **{name: tuple(values) for name, values in of_part.items()},
+        )
+        for part, of_part in zip(parts, fields, strict=True)
+    )

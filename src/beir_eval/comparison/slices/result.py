@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel, Field
 
-from beir_eval.comparison.chance import queries_only_note
+from beir_eval.comparison.compared import check_names
 from beir_eval.comparison.coverage import SystemCoverage, warnings_of, with_warning_column
-from beir_eval.comparison.index import check_names
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference, SystemMean
 from beir_eval.comparison.slices.interactions import (
     Interaction,
@@ -18,7 +18,7 @@ from beir_eval.comparison.slices.interactions import (
 )
 from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_words,
+    interval_note,
     left_out_notes,
     p_text,
     some_of,
@@ -228,11 +228,12 @@ class SlicedComparison(Shown, Saved):
             tables=tables,
             notes=notes,
             details=lambda: [
+                *(Document(heading="Gains between slices", tables=[table]) for table in tests),
                 Document(
                     heading="The evidence by slice",
-                    tables=[*tests, self.differences_table()],
+                    tables=[self.differences_table()],
                     notes=list(self._notes()),
-                )
+                ),
             ],
         )
 
@@ -328,11 +329,7 @@ class SlicedComparison(Shown, Saved):
             f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
             f"better and worse at {self.settings.alpha:g}"
         )
-        yield interval_words(self.settings, num_differences // len(self.measures)).note
-
-    def __repr__(self) -> str:
-        """Return the class and the number of rows of the table, not the content."""
-        return f"SlicedComparison({len(self.to_table().rows)} rows)"
+        yield interval_note(self.settings, num_differences // len(self.measures))
 
 
 def _pair_of(record: Interaction | Difference) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Stages of a search pipeline: which of them lost the relevant documents, and which is worth it.
 
-Inside: ``evaluate_stages`` (the function), ``graph`` (which stage passes documents to which),
-``account`` (where relevant documents are, and what that costs), ``result`` (the class returned).
+Inside: ``evaluate_stages`` (the function), ``account`` (which stage passes documents to which, and
+where relevant ones are lost), ``result`` (the class returned).
 
 Public: ``evaluate_stages``, ``StagedResult``, ``Stage``, ``Loss``, ``ComponentSeconds``.
 """

@@ -13,13 +13,14 @@ from beir_eval.comparison.alignment import align_scores
 from beir_eval.comparison.differences import Pair, Pairs, Tests, differences_together, tests_of
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.comparison.stages.account import (
+    StageGraph,
     accounts_of,
     ceiling_run,
     mean_and_interval,
     places_of,
     relevant_of,
+    scores_of,
 )
-from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import Loss, Reason, Stage, StagedResult
 from beir_eval.errors import InputError, MeasureError, QueryMismatchError, about_system, first_few
 from beir_eval.evaluation.evaluator import Evaluator, evaluate_without_warning
@@ -221,15 +222,21 @@ def stages_of_runs(  # noqa: PLR0913 - what evaluate_stages and pipelines pass o
     return StagedResult(
         measures=names,
         stages=tuple(
-            _stage(
-                name,
-                graph,
-                results[name],
-                candidates[name],
-                evaluate_without_warning(evaluator, ceiling_run(candidates[name], relevant), name),
-                seconds,
+            Stage(
+                name=name,
+                inputs=inputs,
+                num_queries=len(candidates[name]),
+                documents=sum(map(len, candidates[name].values())) / max(1, len(candidates[name])),
+                means={measure: _mean(results[name].scores(measure)) for measure in names},
+                ceilings={
+                    measure: _mean(scores)
+                    for measure, scores in scores_of(
+                        evaluator, ceiling_run(candidates[name], relevant), measured
+                    ).items()
+                },
+                seconds=seconds.get(name),
             )
-            for name in graph.inputs
+            for name, inputs in graph.inputs.items()
         ),
         last=graph.last,
         num_relevant=len(in_last),
@@ -288,26 +295,6 @@ def _ranks_by_stage(
             for doc_id in documents
         }
     return ranks
-
-
-def _stage(  # noqa: PLR0913, PLR0917 - the facts on one stage
-    name: str,
-    graph: StageGraph,
-    result: EvaluationResult,
-    candidates: Candidates,
-    ceiling: EvaluationResult,
-    seconds: Mapping[str, float],
-) -> Stage:
-    lengths = [len(doc_ids) for doc_ids in candidates.values()]
-    return Stage(
-        name=name,
-        inputs=graph.inputs[name],
-        num_queries=len(lengths),
-        documents=sum(lengths) / max(1, len(lengths)),
-        means={measure: _mean(result.scores(measure)) for measure in result.measures},
-        ceilings={measure: _mean(ceiling.scores(measure)) for measure in result.measures},
-        seconds=seconds.get(name),
-    )
 
 
 def _mean(scores: Floats) -> float:

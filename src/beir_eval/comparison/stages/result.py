@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from beir_eval.comparison.chance import queries_only_note
-from beir_eval.comparison.headlines import common_verdict, headline_of
+from beir_eval.comparison.limits import queries_only_note
 from beir_eval.comparison.records import ComparisonSettings, Difference, FloatOrNaN, HighEnd
 from beir_eval.comparison.tables import evidence_cells, pairs_table
 from beir_eval.comparison.verdict_sentences import (
-    interval_words,
+    headline_of,
+    interval_heading,
     join_names,
     p_text,
     percent_text,
@@ -38,16 +39,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
+#: What the tables of stages show besides their means, where it is known and there is room.
+_COLUMNS = ("queries", "documents", "ms/query")
 #: Why relevant documents are missing.
 Reason = Literal["order", "dropped", "branch", "never"]
-#: How a stage stands to one of several inputs.
-_AGAINST = {
-    "better": "better than",
-    "worse": "worse than",
-    "equivalent": "equivalent to",
-    "identical": "identical to",
-    "undecided": "undecided against",
-}
 
 
 class Stage(BaseModel):
@@ -202,26 +197,8 @@ class StagedResult(Shown, Saved):
         return {stage.name: stage for stage in self.stages}[name]
 
     def to_table(self) -> Table:
-        """Return a table with a row for each stage: what it ran for, its means and ceilings."""
-        has_seconds = any(stage.seconds is not None for stage in self.stages)
-        headings = [name for measure in self.measures for name in (measure, f"{measure} at best")]
-        rows = [
-            (
-                stage.name,
-                ", ".join(stage.inputs) or "-",
-                f"{stage.num_queries:,}",
-                f"{stage.documents:.1f}",
-                *(
-                    score_text(mean)
-                    for measure in self.measures
-                    for mean in (stage.means[measure], stage.ceilings[measure])
-                ),
-                *([_seconds_text(stage.seconds)] if has_seconds else []),
-            )
-            for stage in self.stages
-        ]
-        seconds = ["ms a query"] if has_seconds else []
-        return Table(("stage", "from", "queries", "documents", *headings, *seconds), rows)
+        """Return a table of the stages on the first measure, with all that is known of each."""
+        return self._compared(self.measures[0], _COLUMNS)
 
     def account_table(self) -> Table:
         """Return a table with a row for each measure and reason: documents, loss, interval."""
@@ -274,11 +251,6 @@ class StagedResult(Shown, Saved):
         document = ["document", *(["title"] if titles else [])]
         return Table((*query, *document, *names), rows)
 
-    def __repr__(self) -> str:
-        """Return the stages and the size, not the content."""
-        stages = ", ".join(stage.name for stage in self.stages)
-        return f"StagedResult({stages!r}, {number_of(len(self.measures), 'measure')})"
-
     def differences_table(self) -> Table:
         """Return a table of the compared stages with their evidence, a row for each pair."""
         count = len(self.differences) // max(1, len(self.measures))
@@ -297,17 +269,21 @@ class StagedResult(Shown, Saved):
         }
         if self.components:
             details["What the components took"] = self.components_table()
+        num_queries = self.result.num_queries
+        has_all = all(stage.num_queries == num_queries for stage in self.stages)
+        queries = [] if has_all else ["queries"]
+        seconds = ["ms/query"] if any(stage.seconds is not None for stage in self.stages) else []
         return Document(
             heading="Stages",
             warnings=[*self.result.warnings(), *self._warnings()],
             sentences=[
-                *map(self._headline, self.measures),
+                *chain.from_iterable(map(self._headlines, self.measures)),
                 *map(Sentence, self.remarks),
                 *map(Sentence, exclusion_sentences({self.last: self.result})),
             ],
             tables=first_that_fits(
-                [self._compared(measure, has_seconds=has_seconds) for measure in self.measures]
-                for has_seconds in (any(stage.seconds is not None for stage in self.stages), False)
+                [self._compared(measure, further) for measure in self.measures]
+                for further in ([*queries, *seconds], queries)
             ),
             notes=[*self._missing_sentences(), *self._conclusions()],
             details=lambda: [
@@ -326,36 +302,35 @@ class StagedResult(Shown, Saved):
     def _pairs(self, measure: str) -> list[Difference]:
         return [pair for pair in self.differences if pair.measure == measure]
 
-    def _headline(self, measure: str) -> Sentence:
-        """Return the verdict on the last stage against its inputs."""
-        last, margin = self.stage(self.last), self.settings.margin
-        pairs, all_pairs = self._inputs_of(last, measure), self._pairs(measure)
-        if len(all_pairs) == 1 and all_pairs[0].against not in last.inputs:
-            where = f"{measure}, {all_pairs[0].num_queries:,} queries"
-            return headline_of(where, all_pairs, None, margin=margin)
+    def _headlines(self, measure: str) -> list[Sentence]:
+        """Return the verdict on the last stage against each input, or on the pair in question."""
+        last, pairs = self.stage(self.last), self._pairs(measure)
+        if len(pairs) != 1 or pairs[0].against in last.inputs:
+            pairs = [
+                pair.model_copy(update={"against": f"its input {pair.against}"})
+                for pair in self._inputs_of(last, measure)
+            ]
         if not pairs:
-            return Sentence(f"{measure}: no verdict on {self.last}")
-        where = f"{measure}, {pairs[0].num_queries:,} queries"
-        inputs = [
-            pair.model_copy(update={"against": f"its input {pair.against}"}) for pair in pairs
-        ]
-        if len(inputs) == 1:
-            return headline_of(where, inputs, None, margin=margin)
-        parts = ", ".join(f"{_AGAINST[pair.verdict]} {pair.against}" for pair in inputs)
-        return Sentence(f"{where}: {self.last} is {parts}", common_verdict(pairs))
+            return [Sentence(f"{measure}: no verdict on {self.last}")]
+        where, margin = f"{measure}, {pairs[0].num_queries:,} queries", self.settings.margin
+        return [headline_of(where, [pair], None, margin=margin) for pair in pairs]
 
-    def _compared(self, measure: str, *, has_seconds: bool) -> Table:
-        """Return a table of the stages with their differences from their inputs, a row for each."""
-        num_queries = self.result.num_queries
-        has_all = all(stage.num_queries == num_queries for stage in self.stages)
+    def _compared(self, measure: str, further: Sequence[str]) -> Table:
+        """Return a table of the stages with their differences from their inputs, a row for each.
+
+        Args:
+            measure: the measure.
+            further: those of ``_COLUMNS`` to show.
+        """
         rows: list[Sequence[str | Cell]] = []
         for stage in self.stages:
-            of_stage = [
-                score_text(stage.means[measure]),
-                score_text(stage.ceilings[measure]),
-                *([] if has_all else [f"{stage.num_queries:,}"]),
-                *([_seconds_text(stage.seconds)] if has_seconds else []),
-            ]
+            cells = {
+                "queries": f"{stage.num_queries:,}",
+                "documents": f"{stage.documents:.1f}",
+                "ms/query": _seconds_text(stage.seconds),
+            }
+            scores = (score_text(of[measure]) for of in (stage.means, stage.ceilings))
+            of_stage = [*scores, *(cells[name] for name in further)]
             name, pairs = stage.name, self._inputs_of(stage, measure)
             for pair in pairs:
                 difference, interval, _, verdict = evidence_cells(pair)
@@ -363,13 +338,10 @@ class StagedResult(Shown, Saved):
                 name, of_stage = "", [""] * len(of_stage)
             if not pairs:
                 rows.append((name, ", ".join(stage.inputs), *of_stage, "", "", ""))
-        words = interval_words(self.settings, len(self.differences) // len(self.measures))
-        header = (
-            *("stage" if len(self.measures) == 1 else measure, "from", "mean", "best order"),
-            *([] if has_all else ["queries"]),
-            *(["ms/query"] if has_seconds else []),
-            *("diff.", words.heading, "verdict"),
-        )
+        count = len(self.differences) // len(self.measures)
+        interval = interval_heading(self.settings, count)
+        first = "stage" if len(self.measures) == 1 else measure
+        header = (first, "from", "mean", "best order", *further, "diff.", interval, "verdict")
         return Table(header, rows)
 
     def _warnings(self) -> Iterator[str]:

@@ -6,8 +6,8 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.comparison.records import ComparisonSettings
+from beir_eval.comparison.stages.account import StageGraph
 from beir_eval.comparison.stages.evaluate_stages import stage_measures, stages_of_runs
-from beir_eval.comparison.stages.graph import StageGraph
 from beir_eval.comparison.stages.result import ComponentSeconds
 from beir_eval.core.run import Run
 from beir_eval.datasets.dataset import Dataset, load_dataset

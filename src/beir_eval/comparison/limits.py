@@ -1,14 +1,22 @@
-"""Cautions: sentences on what makes systems hard to compare, for readers of the verdicts."""
+"""What limits a comparison: what p does not cover, and what makes systems hard to compare."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from beir_eval.comparison.differences import MOST_PAIRS
+from beir_eval.comparison.rank_similarity import MOST_RANKING_PAIRS, has_too_many_pairs
 from beir_eval.comparison.tables import judged_shares
-from beir_eval.comparison.verdict_sentences import some_of
-from beir_eval.display.tables import score_text
+from beir_eval.comparison.verdict_sentences import (
+    interval_note,
+    queries_sample_text,
+    some_of,
+    test_text,
+    unit_of,
+)
+from beir_eval.display.tables import Table, score_text
 from beir_eval.errors import number_of
 from beir_eval.evaluation.depths import (
     SHALLOW_PART,
@@ -20,9 +28,10 @@ from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from beir_eval.comparison.compared import Compared
+    from beir_eval.comparison.records import Difference
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
 _LOW_PART, _LOWER_BY = 0.75, 0.1
@@ -32,6 +41,9 @@ _LEAST_GAP = 0.1
 _LEAST_DOCUMENTS, _LEAST_QUERIES = 30, 6
 #: The share of queries without a relevant document that is reported.
 _LARGE_SHARE = 0.1
+
+
+# Cautions
 
 
 def cautions_on(comparison: Compared) -> list[str]:
@@ -51,18 +63,25 @@ def cautions_on(comparison: Compared) -> list[str]:
         depths += _depth_cautions(comparison)
     # Of deeper rankings a smaller share is judged, whatever their quality.
     shares = () if depths else judged_cautions(comparison)
+    first, *others = comparison.measures
+    wide = [
+        f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
+        for ties in comparison.ties
+        if ties.measure == first and ties.high - ties.low > comparison.settings.margin
+    ]
+    measure = f" on {first}" if others else ""
+    moved = [f"Ties: {some_of(wide)}{measure}, depending on how ties are broken"] if wide else []
     return [
-        *_without_relevant(comparison),
-        *_undefined_scores(comparison),
+        *_queries_without_difference(comparison),
         *_repeats_cautions(comparison),
         *depths,
         *shares,
-        *_tie_cautions(comparison),
+        *moved,
     ]
 
 
-def _without_relevant(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence if many queries have no relevant document, and so no difference."""
+def _queries_without_difference(comparison: Compared) -> Iterator[str]:
+    """Yield that many queries have no relevant document, and which have no score of some system."""
     without = max(
         (
             len(result.counted.queries_without_relevant)
@@ -78,10 +97,6 @@ def _without_relevant(comparison: Compared) -> Iterator[str]:
             "same on them, which makes means and differences smaller. no_relevant='skip' leaves "
             "them out"
         )
-
-
-def _undefined_scores(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence for each measure that is undefined for more queries of some systems."""
     for measure in comparison.measures:
         counts = np.isnan(comparison.scores[measure].array).sum(axis=1).tolist()
         named = [
@@ -91,7 +106,7 @@ def _undefined_scores(comparison: Compared) -> Iterator[str]:
         ]
         if named:
             yield (
-                f"{measure} is undefined for some of the {len(comparison.query_ids):,} queries "
+                f"{measure} is undefined for some of the {total:,} queries "
                 f"({some_of(named)}), and these are left out of all systems"
             )
 
@@ -106,7 +121,7 @@ def _repeats_cautions(comparison: Compared) -> Iterator[str]:
     }
     single = [system for system, count in counts.items() if count == 1]
     others = [system for system, count in counts.items() if count > 1]
-    if single and others and not settings.has_random_repeats:
+    if single and others and settings.repeats == "averaged":
         has = "has one run" if len(single) == 1 else "have one run each"
         yield (
             f"{some_of(single)} {has}, so the repeats of {some_of(others)} are averaged and the "
@@ -132,7 +147,6 @@ def _repeats_cautions(comparison: Compared) -> Iterator[str]:
 
 def _only_judged(comparison: Compared) -> Iterator[str]:
     """Yield a sentence on systems of which every document is judged, unlike those of others."""
-    measure = next(map(registered, filter(counts_unjudged, comparison.measures)), None)
     shares = {
         system: counted.documents_judged / counted.documents_retrieved
         for system, repeats in comparison.results.items()
@@ -142,7 +156,10 @@ def _only_judged(comparison: Compared) -> Iterator[str]:
     }
     judged = [system for system, share in shares.items() if share == 1]
     lowest = min(shares, key=shares.__getitem__, default="")
-    if measure is not None and judged and shares[lowest] <= 1 - _LEAST_GAP:
+    if not judged or shares[lowest] > 1 - _LEAST_GAP:
+        return
+    measure = next(map(registered, filter(counts_unjudged, comparison.measures)), None)
+    if measure is not None:
         yield (
             f"at any rank, every document of {some_of(judged)} is judged, and of {lowest} "
             f"{shares[lowest]:.0%} are: unjudged documents were removed, or this ranking was "
@@ -208,14 +225,14 @@ def judged_cautions(comparison: Compared) -> Iterator[str]:
     """
     measure = comparison.measures[0]
     shares = judged_shares(comparison, measure)
-    if not shares or not counts_unjudged(measure):
+    if not shares:
         return
     best = max(shares, key=shares.__getitem__)
     limit = min(_LOW_PART * shares[best], shares[best] - _LOWER_BY)
     low = [f"{share:.0%} of {system}" for system, share in shares.items() if share < limit]
     depth = judged_depth(measure)
     where = "retrieved documents" if depth is None else f"documents in the top {depth}"
-    if low:
+    if low and counts_unjudged(measure):
         yield (
             f"few {where} are judged: {some_of(low)}, but {shares[best]:.0%} of {best}. Unjudged "
             "documents count as not relevant, so scores may be too low where few are judged; or "
@@ -233,19 +250,6 @@ def counts_unjudged(measure: str) -> bool:
     )
 
 
-def _tie_cautions(comparison: Compared) -> Iterator[str]:
-    """Yield a sentence on systems whose mean ties move by more than the margin."""
-    wide = [
-        f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
-        for ties in comparison.ties
-        if ties.measure == comparison.measures[0]
-        and ties.high - ties.low > comparison.settings.margin
-    ]
-    measure = f" on {comparison.measures[0]}" if len(comparison.measures) > 1 else ""
-    if wide:
-        yield f"Ties: {some_of(wide)}{measure}, depending on how ties are broken"
-
-
 def ignored_queries(comparison: Compared) -> Iterator[str]:
     """Yield that queries of all runs are not judged, unless a warning on missing ones says so."""
     counts = [
@@ -256,3 +260,168 @@ def ignored_queries(comparison: Compared) -> Iterator[str]:
     if counts and not missing and (fewest := min(count or 0 for count in counts)):
         have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
         yield f"{number_of(fewest, 'query')} of the runs {have} left out"
+
+
+# What p covers
+
+
+class Chance(NamedTuple):
+    """A source of chance, and whether p covers it.
+
+    Attributes:
+        source: its name, such as "queries".
+        text: what p takes for granted, with the setting or the command that covers it.
+        in_p: whether p covers it.
+    """
+
+    source: str
+    text: str
+    in_p: bool = False
+
+
+def chances_of(comparison: Compared) -> list[Chance]:
+    """Return all sources of chance of a comparison, each with whether p covers it."""
+    number, correction = comparison.num_comparisons, comparison.settings.correction
+    comparisons = "one comparison"
+    if number > 1:
+        comparisons = f"{number} comparisons of a measure ({correction})"
+        if correction == "none":
+            comparisons = f"{number} comparisons, not corrected (else a correction)"
+    queries, related = queries_sample_text(comparison), "queries are unrelated (else clusters)"
+    if comparison.clusters is not None:
+        clusters = f"{len(set(comparison.clusters)):,} clusters"
+        queries, related = clusters, f"{clusters} of {queries}"
+    measures, num_measures = "one measure", len(comparison.measures)
+    if num_measures > 1:
+        measures = f"{num_measures} measures, not corrected: one of them decides"
+    return [
+        Chance("queries", f"a sample of {queries}", in_p=True),
+        Chance("related queries", related, in_p=comparison.clusters is not None),
+        _repeats(comparison),
+        Chance("comparisons", comparisons, in_p=number == 1 or correction != "none"),
+        Chance("measures", measures, in_p=num_measures == 1),
+        Chance("judgements", "as they are: unjudged documents count as not relevant"),
+        Chance("choice", "systems not chosen by these scores (else other queries)"),
+        Chance("looks", "the first look at these queries"),
+    ]
+
+
+def chance_table(comparison: Compared) -> Table:
+    """Return a table with a row for each source of chance: whether p covers it, and how."""
+    rows = [
+        (chance.source, "yes" if chance.in_p else "no", chance.text)
+        for chance in chances_of(comparison)
+    ]
+    return Table(("chance of", "in p", "what is assumed"), rows)
+
+
+def sample_text(comparison: Compared, measure: str) -> str:
+    """Return what p is over on a measure, such as "43 queries and 3 repeats"."""
+    sample = queries_sample_text(comparison, measure)
+    if comparison.clusters is not None:
+        sample = f"{len(set(comparison.clusters)):,} clusters of {sample}"
+    if comparison.settings.repeats == "averaged":
+        return sample
+    return " and ".join(filter(None, [sample, _repeats_text(comparison)]))
+
+
+def queries_only_note(sample: str = "queries") -> str:
+    """Return what p accounts for, and what not, where it is over queries or data sets alone.
+
+    Args:
+        sample: what is a sample, such as "data sets".
+    """
+    return (
+        f"p accounts for the sampling of {sample}, not for noise of training or repeats, the "
+        "choice of the best system, or repeated looks"
+    )
+
+
+def _noisy_counts(comparison: Compared) -> list[int]:
+    """Return the numbers of repeats of the systems whose repeats may differ."""
+    deterministic = comparison.settings.deterministic
+    counts = {mean.system: mean.repeats for mean in comparison.means}
+    return [count for system, count in counts.items() if system not in deterministic]
+
+
+def _repeats_text(comparison: Compared) -> str:
+    """Return the number of repeats that are a sample in words; "" if none are."""
+    settings = comparison.settings
+    if settings.repeats == "averaged" or not (counts := _noisy_counts(comparison)):
+        return ""
+    kind = "pairs of repeats" if settings.repeats == "paired" else "repeats"
+    low, high = min(counts), max(counts)
+    return f"{low} {kind}" if low == high else f"{low} to {high} {kind}"
+
+
+def _repeats(comparison: Compared) -> Chance:
+    """Return the chance of repeats, such as the seeds of a training."""
+    counts = _noisy_counts(comparison)
+    if not counts:
+        return Chance("repeats", "equal: all systems are deterministic", in_p=True)
+    if max(counts) == 1:
+        return Chance("repeats", "the same runs, one of each system (else repeats)")
+    if sampled := _repeats_text(comparison):
+        other = " other" if len(counts) < len(comparison.systems) else ""
+        return Chance("repeats", f"a sample of {sampled} of each{other} system", in_p=True)
+    return Chance("repeats", "the same repeats, averaged (else repeats)")
+
+
+def _noise_sentences(comparison: Compared) -> Iterator[str]:
+    """Yield how much noise of training would undo a verdict, if one can be undone."""
+    decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
+    if not decided:
+        return
+    weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
+    if comparison.baseline is None and weakest.verdict == "worse":
+        weakest = weakest.reversed()
+    which = "this verdict"
+    if len(decided) > 1:
+        measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
+        against = f" vs {weakest.against}" if comparison.baseline is None else ""
+        which = f"{weakest.system}{against}{measure}"
+    noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
+    if not weakest.noise_to_undo:
+        noise = "Any training noise"
+    yield f"{noise} would make {which} undecided"
+
+
+def method_notes(comparison: Compared) -> Iterator[str]:
+    """Yield how tests, intervals, means over repeats and likeness were made."""
+    settings, number = comparison.settings, comparison.num_comparisons
+    correction = f", corrected by {settings.correction} over the {number} comparisons of a measure"
+    yield (
+        f"{queries_sample_text(comparison)}; {test_text(settings)}"
+        f"{_draws_text(comparison.differences)}{correction if number > 1 else ''}; better and "
+        f"worse at {settings.alpha:g}"
+    )
+    yield interval_note(settings, number)
+    yield from _noise_sentences(comparison)
+    for mean in comparison.means:
+        if mean.repeats > 1:
+            yield (
+                f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
+                f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
+            )
+    has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
+    if (
+        has_top
+        and comparison.likeness is None
+        and has_too_many_pairs(comparison.differences, len(comparison.query_ids))
+    ):
+        yield (
+            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
+            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
+        )
+    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
+        yield "ranking similarity: of a system's repeats, the first is taken"
+
+
+def _draws_text(differences: Sequence[Difference]) -> str:
+    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
+    random = {difference.draws for difference in differences if not difference.exact} - {0}
+    if random:
+        return f" with {max(random):,} random sign vectors"
+    if any(difference.exact and difference.draws for difference in differences):
+        return f" with all sign vectors of the {unit_of(differences[0])} that differ"
+    return ""
