@@ -205,5 +205,5 @@ def test_documents_that_a_data_set_excludes_are_said_to_stay(tmp_path):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 Spans({"q": [Span("d", 4, 9)]}, corpus)
-            said = ["stay in the rankings" in str(warning.message) for warning in caught]
-            assert said == [True] * bool(excluded)
+            warned = ["stay in the rankings" in str(warning.message) for warning in caught]
+            assert warned == [True] * bool(excluded)

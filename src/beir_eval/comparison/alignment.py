@@ -550,8 +550,8 @@ def _positions_in(
         if result.query_ids != known:  # those of one evaluation are the same
             known = result.query_ids
             index = dict(zip(known, range(len(known)), strict=True))
-            found = map(index.__getitem__, query_ids)
-            positions = np.fromiter(found, np.int64, len(query_ids))
+            ordered = map(index.__getitem__, query_ids)
+            positions = np.fromiter(ordered, np.int64, len(query_ids))
         yield positions
 
 
