@@ -3,7 +3,8 @@
     python scripts/known_mutants.py [WORD ...]
 
 Each change is made in a clone of the last commit below ``.mutants``, and the quick tests of its
-folder run until one fails. With words, only changes whose file or folder of tests has one of them.
+folder run until one fails; for changes of speed the test of costs, which `make check` compares too.
+With words, only changes whose file or folder of tests has one of them.
 Survivors and changes that no longer apply are printed; the exit status is 1 if there are any.
 """
 
@@ -21,6 +22,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CLONE = ROOT / ".mutants" / "known"
+#: The tests of changes that only make a path slower.
+COSTS = "tests/test_costs.py"
 #: What tests import, besides this package: once, since each change is tested in a fork.
 PRELOADED = ("haystack", "hypothesis.extra.numpy", "numpy", "polars", "pydantic", "scipy.stats")
 
@@ -61,7 +64,7 @@ def main() -> None:
 
 
 def do_pass(tests: str) -> bool:
-    """Return whether quick tests pass, in a copy of this process."""
+    """Return whether the quick tests or the costs pass, in a copy of this process."""
     child = os.fork()
     if not child:
         status = 1
@@ -69,8 +72,8 @@ def do_pass(tests: str) -> bool:
             output = os.open(os.devnull, os.O_WRONLY)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            quick = "not slow and not costs and not simulation"
-            options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-n0", "-m", quick]
+            marks = "costs" if tests == COSTS else "not slow and not costs and not simulation"
+            options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-n0", "-m", marks]
             status = int(pytest.main([*options, tests]))
         finally:
             os._exit(status)

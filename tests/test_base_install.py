@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
 from beir_eval.datasets import demo
+from processes import python
 
 #: Prints what an evaluation and a comparison return, as JSON. Arguments: packages that are not
 #: installed, the qrels, and two runs.
@@ -51,10 +51,11 @@ print(json.dumps({
 
 def outcome_of(missing, *files):
     """Return what ``PROGRAM`` prints if these packages cannot be imported."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, missing, *map(str, files)],
-        capture_output=True,
-        text=True,
+    done = python(
+        "-c",
+        PROGRAM,
+        missing,
+        *files,
         check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )

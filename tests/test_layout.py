@@ -4,8 +4,6 @@ import importlib
 import importlib.util
 import pickle
 import pkgutil
-import subprocess
-import sys
 import typing
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +14,7 @@ import pytest
 import beir_eval
 from beir_eval import Run, write_qrels, write_run
 from beir_eval.datasets import demo
+from processes import python
 
 SOURCE = Path(beir_eval.__file__).parent
 #: Hosts, and the packages without which their modules cannot be imported.
@@ -132,11 +131,7 @@ def test_every_public_function_can_be_called_twice(name, every_module, tmp_path,
 def loaded_by(code):
     """Return the names of the modules that a new process has loaded after running this code."""
     script = f"{code}\nimport sys\nprint(*(name for name, module in sys.modules.items() if module))"
-    return set(
-        subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True
-        ).stdout.split()
-    )
+    return set(python("-c", script).stdout.split())
 
 
 def test_importing_loads_no_other_package():
@@ -265,9 +260,7 @@ def test_functions_that_use_a_package_can_be_sent_to_other_processes():
     exec("def score(run): return beir_eval.evaluate(QRELS, run, 'MRR')['MRR']", scope)  # noqa: S102
     scope["QRELS"] = QRELS
     code = f"import pickle; print(pickle.loads({cloudpickle.dumps(scope['score'])!r})({POOR!r}))"
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    process = python("-c", code)
     assert process.stdout == "0.5\n"
 
 

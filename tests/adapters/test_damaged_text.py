@@ -53,7 +53,7 @@ def test_a_last_line_of_trec_qrels_that_is_too_short_is_called_cut_off(tmp_path,
     path.write_text(QRELS + cut + "\n")
     with pytest.raises(FileFormatError, match=r"separated by blanks or tabs$"):
         read_qrels(path)
-    path.write_text(QRELS + cut + "\n" + QRELS)
+    path.write_text(QRELS + cut + "\n" + QRELS.rstrip())
     with pytest.raises(FileFormatError, match=r"line 3: .* separated by blanks or tabs$"):
         read_qrels(path)
 

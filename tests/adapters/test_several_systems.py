@@ -1,6 +1,5 @@
 """A file that holds several systems is refused, and ``where=`` reads one of them."""
 
-import gzip
 import json
 
 import pandas as pd
@@ -82,24 +81,6 @@ def test_systems_in_any_order_of_lines_are_refused_and_each_is_read_by_its_name(
     for name, run in runs.items():
         chosen = read_run(path, where={"tag" if kind == "trec" else "system": name})
         assert chosen.as_dict() == run
-
-
-@given(runs=systems(), random=st.randoms(use_true_random=False))
-def test_the_readers_with_and_without_polars_refuse_the_same_runs(tmp_path_factory, runs, random):
-    rows = random.sample(rows_of(runs), k=min(4, len(rows_of(runs))))
-    path = write(tmp_path_factory.mktemp("runs") / "run", rows, "trec")
-
-    def outcome():
-        try:
-            return read_run(path).as_dict()
-        except InputError as error:
-            return str(error)
-
-    expected = outcome()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_runs, "pl", None)
-        patch.setattr(text_runs, "_warn_of_missing_polars", lambda: None)
-        assert outcome() == expected
 
 
 def test_systems_without_a_common_document_are_told_by_their_ranks(tmp_path):
@@ -224,10 +205,3 @@ def test_validate_takes_where_for_the_files_that_have_the_column(tmp_path):
     (tmp_path / "q.txt").write_text("q1 0 a 1\nq2 0 a 1\n")
     validation = validate(tmp_path / "q.txt", path, where={"tag": "bm25"})
     assert [summary.documents for summary in validation.inputs][-1] == 3
-
-
-def test_a_packed_run_of_systems_is_refused(tmp_path):
-    path = write(tmp_path / "run", rows_of({"dense": DENSE, "bm25": BM25}), "trec")
-    path.write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(FileFormatError, match="several systems"):
-        read_run(path)

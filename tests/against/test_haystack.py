@@ -195,9 +195,6 @@ def test_called_by_position_it_takes_ground_truth_first_as_haystacks_evaluators_
         assert {key: outputs[key] for key in expected} == expected
 
 
-ANSWERS = st.sampled_from(["Paris", "paris", "Paris.", "Rome", "Oslo"])
-
-
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [

@@ -82,9 +82,3 @@ def check(seeds):
 @pytest.mark.peers
 def test_the_default_numbers_are_those_of_the_field_for_scores_that_nearly_tie():
     assert check(range(60)) > 10  # these cases are near ties indeed
-
-
-@pytest.mark.slow
-@pytest.mark.peers
-def test_the_default_numbers_are_those_of_the_field_on_2000_runs():
-    assert check(range(2000)) > 300

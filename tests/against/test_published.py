@@ -111,20 +111,3 @@ def test_a_difference_without_a_cause_ends_with_status_1(published, write_publis
     write_published({"map": MAP} | wrong)
     assert published.main("syndl", tools=()) == 1
     assert capsys.readouterr().out.count("| not known |") == 2
-
-
-def test_without_the_data_it_says_where_they_are_expected_and_ends_with_status_2(
-    published, tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setenv("BEIR_EVAL_REALDATA", str(tmp_path))
-    assert published.main() == 2
-    expected = tmp_path / "published" / "dl21" / "expected.tsv.gz"
-    assert capsys.readouterr().err == f"syndl: expected in {expected}, not there\n"
-    monkeypatch.delenv("BEIR_EVAL_REALDATA")
-    assert published.main("mteb") == 2
-    assert "set BEIR_EVAL_REALDATA to the folder of real data" in capsys.readouterr().err
-
-
-def test_an_unknown_row_ends_with_status_2(published, capsys):
-    assert published.main("p_bm25") == 2
-    assert "no row p_bm25: rows are syndl, nist, mteb, anserini" in capsys.readouterr().err

@@ -5,13 +5,12 @@ The situations are those of its tests; the inputs and the arithmetic are ours.
 
 import json
 import os
-import subprocess
-import sys
 from math import log2
 
 import pytest
 
 from beir_eval import evaluate
+from processes import python
 
 RANX_QRELS = {"q1": {"a": 1, "d": 1, "e": 1, "f": 1}, "q2": {"a": 1, "d": 1, "f": 1}}
 RANX_RUN = {
@@ -52,13 +51,12 @@ json.dump([
     for name, qrels, _ in cases
 ], sys.stdout)
 """
-    process = subprocess.run(
-        [sys.executable, "-c", code],
+    process = python(
+        "-c",
+        code,
         input=json.dumps([RANX_CASES, RANX_RUN]),
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
         check=False,
-        capture_output=True,
-        text=True,
     )
     assert process.returncode == 0, process.stderr[-3000:]
     return json.loads(process.stdout)

@@ -63,54 +63,10 @@ def test_the_verdicts_that_are_counted_are_those_of_compare(replication, togethe
     assert min(counted.values()) >= 5
 
 
-@pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
-@pytest.mark.usefixtures("realdata")
-def test_on_halves_of_real_queries_the_verdicts_are_those_of_compare(replication):
-    collection = replication.Collection.read("DL 2019")
-    assert collection.scores.shape == (9, 43)
-    order = np.random.default_rng((0, 7)).permutation(43)[:21]
-    stated = replication.divide(collection, 0, 7).stated[-1]
-    query_ids, scores = [collection.query_ids[query] for query in order], collection.scores
-    for row, together in ((4, False), (6, True)):
-        expected = verdicts_by_compare(query_ids, scores[:, order], together=together)
-        assert stated[row].tolist() == expected
-
-
 def test_halves_that_could_show_equality_are_refused(replication):
     scores = np.zeros((2, 299))  # .99^299 is below .05
     with pytest.raises(SystemExit, match="299 queries could show equality"):
         replication.verdicts_of(scores, hash_ids([f"q{n}" for n in range(299)]), together=False)
-
-
-@pytest.mark.slow  # ranx compiles its functions
-def test_the_letters_that_are_counted_are_those_that_ranx_prints(replication):
-    ranx = import_module("ranx")
-    rng = np.random.default_rng(0)
-    letters = "ᵃᵇᶜᵈᵉ"
-    counted = 0
-    for _ in range(8):
-        queries = [f"q{number}" for number in range(15)]
-        qrels = {query: {"d": 1} for query in queries}
-        ranks = rng.integers(1, 4, (5, 15)) * rng.choice([1, 2], (5, 1))
-        runs = [
-            ranx.Run(
-                {
-                    query: {"d": 1.0} | {f"x{n}": 2.0 for n in range(rank - 1)}
-                    for query, rank in zip(queries, row.tolist(), strict=True)
-                },
-                name=f"{number}",
-            )
-            for number, row in enumerate(ranks)
-        ]
-        report = ranx.compare(ranx.Qrels(qrels), runs, ["mrr@10"])
-        printed = [line for line in str(report).splitlines() if line[:1] in "abcde"]
-        stated = replication.statements_on(1 / ranks, hash_ids(queries))[3]
-        pairs = [(system, against) for system in range(5) for against in range(system)]
-        for (system, against), sign in zip(pairs, stated.tolist(), strict=True):
-            assert (letters[against] in printed[system]) == (sign > 0)
-            assert (letters[system] in printed[against]) == (sign < 0)
-            counted += sign != 0
-    assert counted >= 10
 
 
 def test_shares_and_their_errors_are_arithmetic(replication):

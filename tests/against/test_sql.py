@@ -1,18 +1,16 @@
 """nDCG@k and MRR@k against docs/examples/ndcg_mrr.sql, in DuckDB."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from processes import python
 
 SCRIPT = Path(__file__).parents[1] / "support" / "sql_measures.py"
 
 
 def run_script(*arguments):
-    process = subprocess.run(
-        [sys.executable, SCRIPT, *arguments], check=False, capture_output=True, text=True
-    )
+    process = python(SCRIPT, *arguments, check=False)
     assert process.returncode == 0, process.stderr[-3000:]
     return process.stdout
 

@@ -43,12 +43,15 @@ def test_the_best_is_chosen_and_its_test_chooses_again():
     assert loss == pytest.approx(gains[2].min())
     assert last == f"c2 loses most on {query} ({loss:+.2f})."
     assert "The same was chosen in every part" in str(choice)
+    assert "p up to 0.025 decides" in str(choice)
 
 
 def test_no_gain_is_never_worse_and_says_on_which_queries():
     choice = choose(results_of(made_scores(gains=(-0.002, -0.001, 0.001))), "base", MEASURE)
     assert choice.verdict == "undecided"
     assert "no gain over base is shown on queries that did not choose it" in str(choice)
+    (first, most), (second, fewer), *_ = sorted(choice.chosen_in.items(), key=lambda row: -row[1])
+    assert f"{first} was chosen in {most} of 50 parts, {second} in {fewer}" in str(choice)
     worse = choose(results_of(made_scores(gains=(-0.3, -0.2))), "base", MEASURE)
     assert (worse.verdict, worse.candidate) == ("undecided", "base")
     assert "none of 2 has a better mean than base" in str(worse)
@@ -82,7 +85,8 @@ def test_dev_chooses_and_the_others_are_an_ordinary_comparison():
     pair = expected.differences[0]
     assert (choice.verdict, choice.p, choice.held_out) == (pair.verdict, pair.p, pair.difference)
     assert (choice.num_chose, choice.num_queries) == (40, 60)
-    assert str(choice).splitlines()[1].startswith("Chosen on 40 other queries: c1, the best of 3 (")
+    chosen = f"c1, the best of 3 (gain over base there: {choice.in_sample:+.4f})."
+    assert str(choice).splitlines()[1] == f"Chosen on 40 other queries: {chosen}"
     with pytest.raises(InputError, match="60 queries choose and are compared: "):
         choose(RESULTS, "base", MEASURE, dev=RESULTS)
     with pytest.raises(InputError, match="60 queries choose and are compared: "):

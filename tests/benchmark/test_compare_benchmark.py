@@ -5,8 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from beir_eval import compare
 from beir_eval.benchmark import AcrossDatasets, BenchmarkResult, compare_benchmark
@@ -24,7 +22,6 @@ from beir_eval.errors import (
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.repeats import crossed_tests
-from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.stratified import balanced, stratified_bootstrap
 from families import max_t, max_t_of_pairs
 from made_results import MEASURE, made
@@ -142,35 +139,6 @@ def test_the_screen_of_a_pair_has_a_row_for_each_data_set_and_says_on_how_many_i
 # Sign flips within the data sets
 
 
-@given(
-    st.lists(st.integers(2, 4), min_size=2, max_size=3),
-    st.integers(0, 10_000),
-    st.booleans(),
-)
-def test_p_equals_that_of_flipping_every_query_within_its_data_set(sizes, seed, as_tenths):
-    rng = np.random.default_rng(seed)
-    differences = [rng.integers(-5, 6, size) / 10 for size in sizes]
-    if not as_tenths:
-        differences = [values + rng.normal(0, 0.1, len(values)) for values in differences]
-
-    def average(signs):
-        signs = iter(signs)
-        means = [
-            math.fsum(next(signs) * value for value in values) / len(values)
-            for values in differences
-        ]
-        return math.fsum(means) / len(means)
-
-    observed = abs(average(itertools.repeat(1)))
-    averages = [abs(average(signs)) for signs in itertools.product((1, -1), repeat=sum(sizes))]
-    expected = sum(flipped >= observed - 1e-12 for flipped in averages) / len(averages)
-    rows = balanced([values[None] for values in differences])
-    result = sign_flip_many(rows)
-    assert result.exact
-    assert math.isclose(result.p[0], expected)
-    assert math.isclose(result.differences[0], average(itertools.repeat(1)), abs_tol=1e-15)
-
-
 def test_several_pairs_are_corrected_by_max_t():
     scores = random_scores(gap=0.03)
     rows = balanced(list(scores.values()))
@@ -249,15 +217,6 @@ def test_the_bootstrap_equals_a_plain_loop_over_the_same_random_numbers(hierarch
                     ) / len(parts)
                 drawn_so_far += 1
     np.testing.assert_allclose(result.resampled, totals / 5, rtol=0, atol=1e-14)
-
-
-def test_hierarchical_intervals_are_wider():
-    scores = random_scores(sizes=dict.fromkeys("abcdef", 40))
-    scores = {name: array + 0.1 * position for position, (name, array) in enumerate(scores.items())}
-    results = results_of(scores)
-    plain = compare_benchmark(results).average("s1")
-    wide = compare_benchmark(results, hierarchical=True).average("s1")
-    assert wide.high - wide.low > 2 * (plain.high - plain.low)
 
 
 def test_with_a_single_data_set_the_numbers_equal_those_of_compare():

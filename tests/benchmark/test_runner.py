@@ -3,10 +3,7 @@
 import importlib
 import json
 import math
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,6 @@ from beir_eval.benchmark import Benchmark
 from beir_eval.datasets import demo
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES
 from beir_eval.errors import NotEvaluatedError, SettingError
-from waiting import wait_until
 
 #: Made systems give many documents the same score, and the same documents to every query.
 pytestmark = pytest.mark.filterwarnings(
@@ -360,72 +356,3 @@ def test_other_spellings_of_beir_names_count_in_averages_and_baselines(tmp_path)
     assert baselines["BeIR/SciFact"] == "0.6789"
     assert baselines["cqadupstack"] == "0.3021"
     assert result.mteb("all", "mteb/fiqa")["task_name"] == "FiQA2018"
-
-
-SCRIPT = """
-import sys, threading
-from pathlib import Path
-from test_runner import MEASURES, words
-from beir_eval.benchmark import Benchmark
-
-def forwards(queries, corpus):
-    print("retrieval", file=sys.stderr)
-    return words(queries, corpus)
-
-def backwards(queries, corpus):
-    run = forwards(queries, corpus)
-    return {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
-
-sets = [Path(sys.argv[1], name) for name in ("one", "two", "three")]
-systems = {"forwards": forwards, "backwards": backwards}
-print(Benchmark(sets, systems, MEASURES, folder=sys.argv[2]).run().to_markdown())
-if "wait to be killed" in sys.argv:
-    threading.Event().wait()
-"""
-#: The files that the script saves for each of three data sets and two systems.
-SAVED = ("run.jsonl.gz", "result.json", "state.json")
-
-
-@pytest.mark.slow
-def test_a_benchmark_killed_at_any_moment_resumes_and_ends_with_the_same_table_and_files(tmp_path):
-    for name, count in (("one", 5), ("two", 9), ("three", 12)):
-        small_dataset(tmp_path, name, count)
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    folders = [str(Path(__file__).parent), *sys.path]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-
-    def run_to_end(out):
-        """Return the table, and how often a system retrieved."""
-        completed = subprocess.run(
-            [*command, str(out)], env=environment, capture_output=True, text=True, check=True
-        )
-        # Answers that are reused are a warning above the table.
-        table = "| nDCG@10 |" + completed.stdout.partition("| nDCG@10 |")[2]
-        return table, completed.stderr.count("retrieval")
-
-    def num_saved(out):
-        return sum(file.name in SAVED for file in out.rglob("*"))
-
-    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
-    table, num_retrievals = run_to_end(undisturbed)
-    assert (num_saved(undisturbed), num_retrievals) == (3 * 6, 6)
-    assert run_to_end(undisturbed) == (table, 0)
-    for number in (1, 5, 9, 14):
-        with subprocess.Popen(
-            [*command, str(killed), "wait to be killed"],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as process:
-            try:
-                wait_until(
-                    lambda number=number: num_saved(killed) >= number or process.poll() is not None,
-                    every=0.001,
-                )
-                assert process.poll() is None, "the benchmark failed"
-            finally:
-                process.kill()
-    table_of_killed, num_retrievals = run_to_end(killed)
-    assert table_of_killed == table
-    assert content(killed) == content(undisturbed)
-    assert num_retrievals <= 6 - 14 // 3

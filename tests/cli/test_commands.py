@@ -3,8 +3,6 @@
 import csv
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -13,6 +11,7 @@ from beir_eval.datasets import demo
 from beir_eval.evaluation import EvaluationResult
 from command_line import output_of, refusal, run, success
 from data_sets import write_benchmark
+from processes import python
 
 
 @pytest.fixture
@@ -238,13 +237,7 @@ def test_the_version_is_printed():
 
 
 def run_in_a_process(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "beir_eval", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-    )
+    return python("-m", "beir_eval", *arguments, check=False, env=os.environ | environment)
 
 
 @pytest.mark.parametrize(

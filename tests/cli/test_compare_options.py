@@ -107,10 +107,13 @@ def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tm
     saved = tmp_path / "saved.json"
     assert run("evaluate", demo.FOLDER, BM25, PLAIN, "-m", "MRR", "-o", saved).exit_code == 0
     labels = tmp_path / "labels.csv"
-    labels.write_text("query_id,half\n" + "".join(f"q{n:02},{n % 2 == 0}\n" for n in range(1, 31)))
+    rows = "".join(f"q{n:02},{n % 2 == 0}\n" for n in range(1, 29))
+    labels.write_text(f"query_id,half\n{rows}q29,\nq30,\n")
     options = ["--slices", labels, "-o", tmp_path / "c.csv", "-o", tmp_path / "c.md"]
     success(run("compare", saved, *options))
-    assert (tmp_path / "c.slices.csv").read_text().startswith("column,slice,slice_queries,measure")
+    sliced = (tmp_path / "c.slices.csv").read_text()
+    assert sliced.startswith("column,slice,slice_queries,measure")
+    assert "half,(none),2," in sliced
     assert "## By slice" in (tmp_path / "c.md").read_text()
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from beir_eval import Run, compare_runs, read_qrels, read_run, write_run
+from beir_eval import Run, write_run
 from beir_eval.cli import console as console_module
 from command_line import run
 
@@ -62,29 +62,6 @@ def test_the_evidence_judged_documents_and_likeness_are_printed_with_detail_only
     assert "--detail" not in detailed
 
 
-@pytest.mark.slow
-def test_intervals_of_many_pairs_are_left_to_detail(files):
-    brief = run("compare", *files, *MEASURES).stdout
-    assert brief.endswith("More: --detail\n")
-    assert "95% simultaneous" not in brief
-    assert "b vs a" not in brief
-    detailed = run("compare", *files, *MEASURES, "--detail").stdout
-    assert "95% simultaneous" in detailed
-    assert "2 vs 1" in detailed or "1 vs 2" in detailed
-
-
-def test_a_comparison_prints_what_the_terminal_shows(files):
-    runs = {path.stem: read_run(path) for path in files[1:3]}
-    comparison = compare_runs(read_qrels(files[0]), runs, ["nDCG@10"], draws=500)
-    text = str(comparison)
-    printed = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500").stdout
-    assert text.splitlines()[0] == printed.splitlines()[0]
-    numbers = [line.split() for line in text.splitlines() if "0." in line]
-    assert [
-        line for line in numbers if line not in [row.split() for row in printed.splitlines()]
-    ] == []
-
-
 def test_every_query_is_written_with_its_text_and_a_pair_names_those_that_lost_most(tmp_path):
     from beir_eval.cli import demo  # noqa: PLC0415
 
@@ -97,10 +74,3 @@ def test_every_query_is_written_with_its_text_and_a_pair_names_those_that_lost_m
     worst = min(rows, key=lambda row: float(row["difference"]))
     text = " ".join(result.stdout.split())
     assert f'loses most on {worst["query_id"]} "{worst["text"][:20]}' in text
-
-
-def test_detail_says_each_sentence_once_and_the_method_too(files):
-    text = run("compare", *files[:3], "-m", "nDCG@10", "--draws", "500", "--detail").stdout
-    method = text.partition("\nMethod\n\n")[2]
-    assert "500 random sign vectors" in method
-    assert " ".join(text.split()).count("a sample of 30 queries") == 1

@@ -10,7 +10,6 @@ import pytest
 
 from beir_eval import (
     BeirEvalWarning,
-    Comparison,
     EvaluationResult,
     compare,
     evaluate,
@@ -25,7 +24,7 @@ from beir_eval.significance import sign_flip, smallest_margin
 from beir_eval.significance.equivalence import non_inferiority
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.validation import without_noise
-from command_line import output_of, refusal, run, success
+from command_line import output_of, refusal, run
 
 RANKS = np.random.default_rng(0).integers(2, 9, 40).tolist()
 QRELS = {f"q{query:02}": {"a": 1} for query in range(40)}
@@ -184,16 +183,6 @@ def test_systems_are_tested_on_the_queries_that_they_share_with_the_baseline(lac
     assert alone == [check for check in among if check.system == "new"]
     assert {check.num_queries for check in alone} == {20}
     assert all("20 queries" in check.reason for check in alone)
-
-
-def test_the_check_of_a_saved_comparison_is_that_of_the_comparison(tmp_path):
-    comparison = compare(many_results(4), baseline="old")
-    comparison.save(tmp_path / "comparison.json")
-    loaded = Comparison.load(tmp_path / "comparison.json")
-    assert check_gate(loaded) == check_gate(comparison)
-    assert check_gate(loaded, floors={"nDCG@10": 0.4}) == check_gate(
-        comparison, floors={"nDCG@10": 0.4}
-    )
 
 
 def test_the_non_inferiority_gate_passes_only_what_is_shown_to_lose_less_than_the_margin():
@@ -526,17 +515,3 @@ def test_saved_results_of_the_same_name_are_named_after_their_files(files):
     outcome = run_command(files / "before.json", files / "after.json", "--gate", "MRR")
     assert outcome.exit_code == 1, outcome.output
     assert "gate failed: after is worse than before (MRR, 40 queries)" in output_of(outcome)
-
-
-def test_results_of_evaluate_on_changed_judgements_are_not_compared(files):
-    for name, qrels in (("today", QRELS), ("yesterday", QRELS | {"q00": {"x1": 1}})):
-        write_qrels(qrels, files / "qrels.trec")
-        saved = files / f"{name}.json"
-        run("evaluate", files / "qrels.trec", files / "old.trec", "-o", saved)
-    outcome = refusal(run_command(files / "yesterday.json", files / "today.json", "--gate", "MRR"))
-    message = "'yesterday' and 'today' were evaluated on different qrels; evaluate both on the same"
-    assert message in outcome
-    assert "or compare with --on any-judgements" in outcome
-    arguments = [files / "yesterday.json", files / "today.json", "--gate", "MRR@10"]
-    allowed = success(run_command(*arguments, "--on", "any-judgements"))
-    assert "today: evaluated on other judgements than yesterday" in allowed

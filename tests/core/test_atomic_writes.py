@@ -18,6 +18,7 @@ from beir_eval.core.atomic_writes import (
     try_lock,
     write_atomically,
 )
+from processes import python
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions, links and locks of Unix")
 #: The name of a temporary file.
@@ -291,9 +292,7 @@ try:
 except OSError as error:
     print(error.errno, error.filename)
 """
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
+    output = python("-c", code)
     assert output.stdout == f"{errno.EFBIG} {tmp_path / 'file'}\n"
     assert (tmp_path / "file").read_bytes() == b"old"
     assert [file.name for file in tmp_path.iterdir()] == ["file"]

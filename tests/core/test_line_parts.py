@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beir_eval.core.line_parts import line_parts, unpacked_blocks
-from beir_eval.errors import FileFormatError, MissingExtraError
+from beir_eval.errors import FileFormatError
 
 PACK = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
 
@@ -79,11 +79,3 @@ def test_reading_a_packed_file_may_end_early(tmp_path):
     parts = line_parts(path, 10)
     assert next(parts).data.startswith(b"a line\na line\n")
     parts.close()
-
-
-def test_without_zstandard_a_zstd_file_is_refused_with_the_install_line(tmp_path, monkeypatch):
-    path = tmp_path / "run.zst"
-    path.write_bytes(PACK[".zst"](b"a\n"))
-    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
-    with pytest.raises(MissingExtraError, match="zstandard"):
-        list(line_parts(path, 1))

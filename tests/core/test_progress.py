@@ -3,7 +3,6 @@
 import os
 import pty
 import re
-import subprocess
 import sys
 import termios
 import threading
@@ -18,6 +17,7 @@ from beir_eval.core import progress
 from beir_eval.core.files import file_stem
 from beir_eval.core.progress import progress_bar
 from beir_eval.datasets import demo
+from processes import python
 from waiting import wait_until
 
 
@@ -109,9 +109,7 @@ from beir_eval.core.progress import progress_bar
 with progress_bar(total=2, desc="queries") as advance:
     advance(2)
 """
-    process = subprocess.run(
-        [sys.executable, "-W", "always", "-c", code], capture_output=True, text=True, check=True
-    )
+    process = python("-W", "always", "-c", code)
     assert "queries: 100%" in process.stderr
     assert "arning" not in process.stderr
 

@@ -45,6 +45,13 @@ def test_of_many_queries_some_are_kept():
     assert not len(sampled(Run({f"q{left_out:03}": {"a": 1.0}}), qrels).rows)
 
 
+def test_of_a_long_ranking_the_documents_with_the_highest_scores_are_kept():
+    documents = [f"d{number}" for number in range(150)]
+    for scores, kept in ((range(150), documents[50:]), (range(150, 0, -1), documents[:100])):
+        run = Run({"q1": dict(zip(documents, scores, strict=True))})
+        assert list(sampled(run).doc_ids) == kept
+
+
 @pytest.mark.parametrize("lines", [[], [("q", "first", 1.0)], [("q", "nan", 1.0)]])
 def test_without_lines_or_numbers_no_ranks_are_stated(lines):
     assert stated_rankings(lines) == []

@@ -3,8 +3,6 @@
 import gzip
 import json
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from beir_eval import evaluate
 from beir_eval.datasets import load_dataset, load_datasets, load_from_hub
 from beir_eval.datasets.catalogue import DATASETS, REPORTED_AVERAGES, find_info, info_of
 from beir_eval.errors import FileFormatError, SettingError
+from processes import python
 
 DOCS = [
     {"_id": "d1", "title": "First", "text": "one", "metadata": {}},
@@ -208,12 +207,7 @@ def test_a_million_documents_are_iterated_in_little_memory(tmp_path, packed):
             file.write(
                 "".join(record % (1000 * thousand + number) for number in range(1000)).encode()
             )
-    process = subprocess.run(
-        [sys.executable, "-c", SCRIPT_THAT_PRINTS_PEAK_MEMORY, str(folder)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    process = python("-c", SCRIPT_THAT_PRINTS_PEAK_MEMORY, folder)
     total, peak = map(int, process.stdout.split())
     assert total == 100_000_000
     assert peak * 1024 < 200 * 2**20

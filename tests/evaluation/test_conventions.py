@@ -1,7 +1,5 @@
 """A folder named as a data set of BEIR is evaluated as BEIR does, and the result says so."""
 
-import json
-
 import pytest
 
 from beir_eval import (
@@ -19,6 +17,7 @@ from beir_eval import (
 from beir_eval.benchmark import Benchmark
 from beir_eval.comparison.experiments import experiment_power
 from beir_eval.errors import FileFormatError, SettingError
+from data_sets import write_dataset
 
 KEPT = "--keep-identical-ids or drop_identical_ids=False keeps them"
 DROPPED = (
@@ -31,18 +30,11 @@ SPLIT = (
 
 def make_data_set(folder, splits):
     """Write a data set with two judged queries a split, ``q1`` and ``q2`` in the first."""
-    (folder / "qrels").mkdir(parents=True)
-    documents = ("q1", "q2", "d1", "d2", "d3")
-    (folder / "corpus.jsonl").write_text(
-        "".join(json.dumps({"_id": d, "title": "", "text": d}) + "\n" for d in documents)
-    )
+    texts = {name: name for name in ("q1", "q2", "d1", "d2", "d3")}
     queries = [f"q{number}" for number in range(1, 2 * len(splits) + 1)]
-    (folder / "queries.jsonl").write_text(
-        "".join(json.dumps({"_id": query, "text": query}) + "\n" for query in queries)
-    )
     for number, split in enumerate(splits):
-        rows = "".join(f"{query}\td1\t1\n" for query in queries[2 * number : 2 * number + 2])
-        (folder / "qrels" / f"{split}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+        judged = {query: {"d1": 1} for query in queries[2 * number : 2 * number + 2]}
+        write_dataset(folder, texts, dict(zip(queries, queries, strict=True)), judged, split=split)
     return folder
 
 

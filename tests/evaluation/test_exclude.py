@@ -24,9 +24,9 @@ from beir_eval import (
     load_dataset,
     read_qrels,
     read_run,
-    validate,
 )
 from beir_eval.errors import FileFormatError, QrelsError, ResultError
+from data_sets import write_dataset
 
 #: As in BRIGHT: the answer is below two documents that are excluded for the query.
 QRELS = {"q1": {"answer": 1}, "q2": {"a": 1, "b": 1}}
@@ -89,13 +89,6 @@ def test_the_hash_of_the_list_is_recorded_and_of_the_list_alone():
         len({listed.qrels_hash, without.qrels_hash, provenance({"q1": ["near"]}).qrels_hash}) == 3
     )
     assert listed.qrels_sha256 != without.qrels_sha256
-
-
-def test_results_with_other_exclusions_are_not_compared():
-    listed = evaluate(QRELS, RUN, "MRR", exclude=EXCLUDE, name="one")
-    unlisted = evaluate(QRELS, RUN, "MRR", name="other")
-    with pytest.raises(ResultError, match="or excluded documents"):
-        compare({"one": listed, "other": unlisted})
 
 
 def test_every_kind_of_run_and_part_of_a_run_gives_the_same_scores(tmp_path):
@@ -255,18 +248,13 @@ def test_a_selection_of_queries_keeps_what_is_excluded():
 
 def data_set(folder, queries, *, parquet=False):
     """Write the data set of ``QRELS`` with these queries, and return its folder."""
-    folder.mkdir()
-    rows = [f"{q}\t{d}\t{grade}\n" for q, judged in QRELS.items() for d, grade in judged.items()]
-    (folder / "qrels").mkdir()
-    (folder / "qrels" / "test.tsv").write_text("".join(rows))
-    documents = sorted({doc for ranking in RUN.values() for doc in ranking})
-    lines = [json.dumps({"_id": doc, "title": "", "text": "t"}) for doc in documents]
-    (folder / "corpus.jsonl").write_text("\n".join(lines))
+    documents = {doc: "t" for ranking in RUN.values() for doc in ranking}
+    write_dataset(folder, documents, {}, QRELS)
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
     if parquet:
+        (folder / "queries.jsonl").unlink()
         (folder / "queries").mkdir()
         pl.DataFrame(queries).write_parquet(folder / "queries" / "test-00000-of-00001.parquet")
-    else:
-        (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
     return folder
 
 
@@ -298,15 +286,6 @@ def test_a_wrong_list_of_a_data_set_is_named_with_its_line(tmp_path, line):
     (folder / "queries.jsonl").write_text('{"_id": "q2", "text": "t", "metadata": "x"}\n' + line)
     with pytest.raises(FileFormatError, match=r"queries\.jsonl, line 2: "):
         evaluate(folder, RUN, "MRR")
-
-
-def test_validate_finds_relevant_documents_that_a_data_set_excludes(tmp_path):
-    queries = [
-        {"_id": "q1", "text": "one", "excluded_ids": ["answer"]},
-        {"_id": "q2", "text": "two", "metadata": "excluded_ids"},
-    ]
-    codes = [finding.code for finding in validate(data_set(tmp_path / "data", queries)).findings]
-    assert "relevant-and-excluded" in codes
 
 
 def test_integer_and_text_forms_of_one_query_are_refused_and_empty_lists_are_none():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import Run, evaluate, read_run, write_run
+from beir_eval import Run, evaluate
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.measures import DEFAULT_MEASURES, parse_all
 from strategies import DOC_IDS, qrels_and_run
@@ -112,16 +112,3 @@ def test_rankings_of_one_length_have_the_scores_of_rankings_of_several(case, pol
         for each in (run, longer)
     )
     assert others == expected
-
-
-@given(case=qrels_and_run(min_size=1), policy=policies)
-def test_a_file_that_is_read_line_by_line_has_the_scores_of_one_read_by_polars(
-    case, policy, tmp_path_factory
-):
-    qrels, run = case
-    path = tmp_path_factory.mktemp("runs") / "run.trec"
-    write_run(run, path)
-    expected = evaluate(qrels, read_run(path), MEASURES, **policy)
-    with patch("beir_eval.adapters.formats.text_runs.LineForm.from_content", lambda *_: None):
-        result = evaluate(qrels, read_run(path), MEASURES, **policy)
-    assert result == expected

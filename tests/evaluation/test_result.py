@@ -67,23 +67,6 @@ def test_undefined_scores_are_null_in_json(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "not a saved result"),
-        ('{"schema_version": true}', "schema_version True"),
-        ('{"schema_version": 99}', "schema_version 99"),
-        ('{"schema_version": 2, "name": "x"}', "not a saved result"),
-    ],
-)
-def test_a_file_that_is_not_a_saved_result_is_refused(tmp_path, content, problem):
-    path = tmp_path / "r.json"
-    path.write_text(content)
-    with pytest.raises(ResultError, match=problem) as caught:
-        EvaluationResult.load(path)
-    assert str(path) in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("change", "problem"),
     [
         ({"values": {"a": 1}}, "lists"),

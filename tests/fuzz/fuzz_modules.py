@@ -8,8 +8,6 @@ MODULES = {
     "parquet": _READERS,
     "records": ("beir_eval.datasets", "beir_eval.core"),
     "dataset": ("beir_eval.datasets", *_READERS, "zipfile"),
-    "result": ("beir_eval.evaluation", "beir_eval.core"),
-    "comparison": ("beir_eval.comparison", "beir_eval.evaluation", "beir_eval.core"),
     "journal": ("beir_eval.integrations.retrieval", *_READERS),
     "labels": ("beir_eval.cli.labels", "beir_eval.comparison.slices", "beir_eval.core"),
 }

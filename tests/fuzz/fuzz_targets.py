@@ -8,9 +8,7 @@ differs from that of the naive reference.
 import io
 import json
 import math
-import random
 import shutil
-import warnings
 import zipfile
 from dataclasses import dataclass
 from functools import cache
@@ -23,10 +21,6 @@ import fuzz_references as references
 import polars as pl
 
 from beir_eval import (
-    Comparison,
-    EvaluationResult,
-    compare_runs,
-    evaluate,
     load_dataset,
     read_qrels,
     read_run,
@@ -272,49 +266,6 @@ def archive_server():
     return server
 
 
-def as_stated(written, stated):
-    """Return what was written, without what the file does not state and with its spelling.
-
-    What a file leaves out has a default. 1 and 1.0 are the same number, also as text, and NaN is
-    written as null.
-    """
-    if isinstance(written, dict) and isinstance(stated, dict):
-        # A cutoff is a number, so that "09" is 9.
-        spelled = {key: str(int(key)) for key in stated.keys() - written.keys() if key.isdecimal()}
-        if len(stated) == len({spelled.get(key, key) for key in stated}):
-            numbers = {name: key for key, name in spelled.items()}
-            written = {numbers.get(name, name): value for name, value in written.items()}
-        return {
-            key: as_stated(value, stated[key]) for key, value in written.items() if key in stated
-        }
-    if isinstance(written, list) and isinstance(stated, list) and len(written) == len(stated):
-        return [as_stated(*pair) for pair in zip(written, stated, strict=True)]
-    if written == stated:
-        return stated
-    same = written is None and isinstance(stated, float) and math.isnan(stated)
-    if isinstance(stated, (str, int)) and isinstance(written, (int, float)):
-        same = math.isclose(float(stated), written, rel_tol=1e-15)
-    return stated if same else written
-
-
-def check_saved(kind, path):
-    """Load a saved file, save and load it again."""
-    record = kind.load(path)
-    copy = path.with_name("copy.json")
-    record.save(copy)
-    expect(kind.load(copy).model_dump_json().encode(), copy.read_bytes())
-    written, stated = (json.loads(references.text_of(file.read_bytes())) for file in (copy, path))
-    expect(as_stated(written, stated), stated)
-
-
-def check_result(path):
-    check_saved(EvaluationResult, path)
-
-
-def check_comparison(path):
-    check_saved(Comparison, path)
-
-
 ORIGIN = Origin(settings={"pipeline": "p", "output": "r.documents"})
 
 
@@ -376,38 +327,6 @@ def check_labels(path):
             expect(column.keys(), expected[name].keys())
 
 
-def results_example(rng):
-    judged = grammar.rankings(rng, grammar.grade)
-    run = grammar.rankings(rng, lambda rng: rng.randrange(9))
-    run[next(iter(judged))] = {"d1": 1}
-    names = rng.sample(["nDCG@10", "MAP", "Precision@5", "MRR", "Judged@10", "num_rel"], 2)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        result = evaluate(judged, run, names, keep_top=rng.choice([0, 2]))
-    return result.model_dump_json().encode()
-
-
-def comparison_example(rng):
-    return made_comparison(rng.randrange(2))
-
-
-@cache
-def made_comparison(seed):
-    """Return the JSON of a comparison; making it takes half a second, so there are only a few."""
-    rng = random.Random(seed)
-    judged = {f"q{number}": {"a": 1, "b": 0} for number in range(rng.randrange(2, 5))}
-    runs = {
-        name: {query: {doc: rng.randrange(9) for doc in "abc"} for query in judged}
-        for name in ("x", "y")
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        comparison = compare_runs(
-            judged, runs, ["nDCG@10", "MRR"], baseline=rng.choice([None, "x"])
-        )
-    return comparison.model_dump_json().encode()
-
-
 def journal_example(rng):
     records = [ORIGIN.to_record()]
     for query, docs in grammar.rankings(rng, grammar.number).items():
@@ -429,8 +348,6 @@ TARGETS = {
     "parquet": Target(check_parquet, grammar.valid_parquet),
     "records": Target(check_records, first(grammar.valid_records)),
     "dataset": Target(check_dataset, grammar.valid_dataset),
-    "result": Target(check_result, results_example),
-    "comparison": Target(check_comparison, comparison_example),
     "journal": Target(check_journal, journal_example),
     "labels": Target(check_labels, first(grammar.valid_labels)),
 }

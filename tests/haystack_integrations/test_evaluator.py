@@ -5,8 +5,6 @@ import copy
 import inspect
 import json
 import math
-import subprocess
-import sys
 import warnings
 
 import pytest
@@ -27,6 +25,7 @@ from beir_eval.errors import (
 from capitals import QRELS, retrieving
 from haystack_integrations.components.evaluators.beir_eval import BEIREvaluator
 from pipeline_parts import Answers, pipeline_of
+from processes import python
 
 MEASURES = ["nDCG@10", "Recall@2", "MRR"]
 
@@ -206,12 +205,10 @@ def test_a_process_without_beir_eval_imported_loads_it_from_yaml_with_the_same_s
     inputs = {"evaluator": {"retrieved_documents": lists, "query_ids": ["q1", "q2"]}}
     outputs = pipeline.run(inputs)["evaluator"]
     documents = [[document.to_dict() for document in ranking] for ranking in lists]
-    process = subprocess.run(
-        [sys.executable, "-c", IN_ANOTHER_PROCESS],
+    process = python(
+        "-c",
+        IN_ANOTHER_PROCESS,
         input=json.dumps({"yaml": pipeline.dumps(), "documents": documents}),
-        capture_output=True,
-        text=True,
-        check=True,
     )
     expected = [outputs["metrics"], outputs["individual_scores"]]
     assert json.loads(process.stdout.splitlines()[-1]) == expected

@@ -81,22 +81,6 @@ def test_the_detailed_report_has_the_score_of_every_query(outputs):
     assert json.loads(json.dumps(detailed)) == detailed
 
 
-def test_the_comparative_report_has_both_runs_side_by_side(outputs):
-    deep, shallow = reports_of(outputs).values()
-    report = deep.comparative_detailed_report(shallow)
-    assert list(report) == [
-        "query_id",
-        "query",
-        *(f"top20_{measure}" for measure in MEASURES),
-        *(f"top3_{measure}" for measure in MEASURES),
-    ]
-    assert (
-        report["top3_nDCG@10"] == outputs[3]["evaluator"]["results"]["nDCG@10"]["individual_scores"]
-    )
-    frame = deep.comparative_detailed_report(shallow, output_format="df")
-    assert len(frame) == 30
-
-
 def test_the_outputs_of_a_pipeline_are_a_report_as_they_are(outputs):
     report = EvaluationRunResult("top20", {"query": TEXTS}, outputs[20])
     score = outputs[20]["evaluator"]["score"]

@@ -1,8 +1,6 @@
 """The provider of ir_measures against its provider pytrec_eval, and PyTerrier's experiments."""
 
 import random
-import subprocess
-import sys
 
 import ir_measures
 import pandas as pd
@@ -12,6 +10,7 @@ from ir_measures import AP, IPrec, NumRet, P, SetP, nDCG
 
 import beir_eval.integrations.ir_measures as ours
 from beir_eval.errors import MissingExtraError, QrelsError, RunError
+from processes import python
 
 MEASURES = [
     *("P@5", "P(rel=2)@5", "P(judged_only=True)@5", "RR", "RR(rel=2)", "RR(judged_only=True)"),
@@ -284,6 +283,6 @@ import sys
 sys.modules["ir_measures"] = None
 import beir_eval.integrations.ir_measures
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    run = python("-c", code, check=False)
     assert MissingExtraError.__name__ in run.stderr
     assert "pip install 'beir-eval[ir-measures]'" in run.stderr

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import pytest
 
 from beir_eval import evaluate, read_run
 from beir_eval.adapters import read_mteb_predictions
+from processes import python
 
 pytestmark = pytest.mark.slow
 
@@ -18,13 +17,7 @@ SCRIPT = Path(__file__).with_name("mteb_run.py")
 
 
 def scores_of(side, *arguments):
-    process = subprocess.run(
-        [sys.executable, str(SCRIPT), side, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=os.environ | {"HF_HUB_OFFLINE": "1"},
-    )
+    process = python(SCRIPT, side, *arguments, env=os.environ | {"HF_HUB_OFFLINE": "1"})
     return json.loads(process.stdout.splitlines()[-1])
 
 

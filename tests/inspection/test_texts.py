@@ -1,8 +1,6 @@
 """The texts of findings: one for each code, in one file that is read when a text is needed."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import beir_eval
 from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
 from beir_eval.inspection.finding import LEVELS, finding_texts
+from processes import python
 
 EVALUATE = """
 from beir_eval import evaluate
@@ -42,4 +41,4 @@ def test_judgements_by_subtopic_have_the_remedy_of_the_reader():
 
 
 def test_an_evaluation_without_a_finding_does_not_read_the_file():
-    subprocess.run([sys.executable, "-W", "ignore", "-c", EVALUATE], check=True)
+    python("-W", "ignore", "-c", EVALUATE)

@@ -6,8 +6,6 @@ import json
 import logging
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
-from beir_eval import Qrels, read_qrels
-from beir_eval.errors import FileFormatError, QueryMismatchError, RunError, SettingError
+from beir_eval import Qrels
+from beir_eval.errors import FileFormatError, RunError, SettingError
 from beir_eval.integrations.beir import EvaluateRetrieval, evaluate_full
+from processes import python
 from strategies import qrels_and_run
 from time_limit import time_limit
 
@@ -29,11 +28,6 @@ METRICS = ["mrr", "recall_cap", "hole", "accuracy"]
 QRELS = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}
 RESULTS = {"r": {"x": 2.0, "d": 1.0}, "q": {"a": 1.0, "b": 2.0, "x": 3.0}}
 DATA = os.environ.get("BEIR_EVAL_REALDATA")
-REAL = {
-    "scifact": ("scifact/qrels/test.tsv", "runs/scifact"),
-    "dl19": ("qrels/dl19-passage.trec", "runs/dl19"),
-    "trec-covid": ("qrels/trec-covid.trec", "runs/trec-covid"),
-}
 
 
 def assert_same_scores(
@@ -56,41 +50,6 @@ def assert_same_scores(
     assert mine == before
     for ranking, ranking_before in zip(mine[1].values(), before[1].values(), strict=True):
         assert list(ranking) == list(ranking_before)
-
-
-def read_results(path):
-    """Return a run file as a dict of dicts, without its last column; later lines win."""
-    results = {}
-    for line in path.read_text().splitlines():
-        query, _, doc, _, score, *_ = line.split()
-        results.setdefault(query, {})[doc] = float(score)
-    return results
-
-
-def pairs_of_real_files():
-    for name, (qrels, folder) in REAL.items():
-        for run in sorted(Path(DATA, folder).iterdir()) if DATA else []:
-            yield pytest.param(Path(DATA, qrels), run, id=f"{name}-{run.name}")
-
-
-@pytest.mark.realdata
-@pytest.mark.filterwarnings("ignore:.*(belong to other queries|the same first documents).*")
-@pytest.mark.parametrize(("qrels_file", "run_file"), list(pairs_of_real_files()) or [("", "")])
-def test_scores_of_real_runs_equal_those_of_beir(qrels_file, run_file):
-    if not DATA:
-        pytest.skip("BEIR_EVAL_REALDATA does not name the folder of real data")
-    qrels = {
-        query: {doc: int(grade) for doc, grade in judged.items()}
-        for query, judged in read_qrels(qrels_file).as_dict().items()
-    }
-    results = read_results(run_file)
-    if not set(results) & set(qrels):
-        with pytest.raises(QueryMismatchError):
-            EvaluateRetrieval.evaluate(qrels, results, K_VALUES)
-        return
-    judged_results = {query: ranking for query, ranking in results.items() if query in qrels}
-    assert_same_scores(qrels, judged_results)
-    assert_same_scores(qrels, results, metrics=["hole"])  # the others need qrels
 
 
 @given(qrels_and_run(grade=st.integers(0, 3), min_size=1), st.booleans())
@@ -267,15 +226,7 @@ def test_a_beir_script_gives_the_same_scores_when_only_its_import_line_changes(t
     )
     ours.write_text(theirs.read_text().replace(import_line, new_import_line))
     scores = [
-        json.loads(
-            subprocess.run(
-                [sys.executable, str(script), str(Path(DATA, "scifact"))],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-        )
-        for script in (ours, theirs)
+        json.loads(python(script, str(Path(DATA, "scifact"))).stdout) for script in (ours, theirs)
     ]
     assert scores[0] == scores[1]
     assert 0.64 <= scores[0][0]["NDCG@10"] <= 0.69

@@ -3,8 +3,6 @@
 import inspect
 import json
 import math
-import subprocess
-import sys
 
 import ir_measures
 import pytest
@@ -21,6 +19,7 @@ from beir_eval.errors import (
     MeasureError,
     RunError,
 )
+from processes import python
 from strategies import qrels_and_run
 
 #: Made runs look like mistakes, which they are not here.
@@ -210,7 +209,7 @@ def test_after_install_the_module_is_imported_as_pytrec_eval():
         "from pytrec_eval import RelevanceEvaluator;"
         "import sys; assert 'pytrec_eval_ext' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python("-c", code)
 
 
 def without_the_extension(code, *arguments):
@@ -219,13 +218,7 @@ def without_the_extension(code, *arguments):
         "import json, sys; sys.modules['pytrec_eval_ext'] = None;"  # as where it cannot be built
         "import beir_eval.integrations.pytrec_eval as ours; ours.install()\n"
     )
-    process = subprocess.run(
-        [sys.executable, "-c", setup + code],
-        input=json.dumps(arguments),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    process = python("-c", setup + code, input=json.dumps(arguments))
     return json.loads(process.stdout.splitlines()[-1])
 
 

@@ -26,7 +26,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class OneKindAtATime(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            kinds = re.findall(r"[\[-](local|cluster to kill|cluster|connect)(?=[\]-])", nodeid)
+            kinds = re.findall(r"[\[-](local|cluster|connect)(?=[\]-])", nodeid)
             return kinds[0] if kinds else "no session"
 
     return OneKindAtATime(config, log)
@@ -59,8 +59,7 @@ class Sessions:
         if kind != self._kind:
             self.close()
             folder = self._folder_factory.mktemp("servers")
-            # "cluster to kill" is a cluster that no other test shares.
-            context = spark_servers.session_of(kind.partition(" ")[0], folder)
+            context = spark_servers.session_of(kind, folder)
             try:
                 self._kind, self._pair = kind, self._stack.enter_context(context)
             except Exception as error:

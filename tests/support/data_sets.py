@@ -6,8 +6,8 @@ import shutil
 from beir_eval.datasets import demo
 
 
-def write_dataset(folder, texts, queries, judged, metadata=None):
-    """Write a data set to a folder, and return the folder.
+def write_dataset(folder, texts, queries, judged, metadata=None, *, split="test"):
+    """Write a data set to a folder, or another split of it, and return the folder.
 
     ``texts`` is {doc_id: text}, ``queries`` {query_id: text}, ``judged`` {query_id: {doc_id:
     grade}}, and ``metadata`` {doc_id: metadata}.
@@ -23,7 +23,7 @@ def write_dataset(folder, texts, queries, judged, metadata=None):
     lines = [
         f"{q}\t{doc}\t{grade}" for q, grades in judged.items() for doc, grade in grades.items()
     ]
-    (folder / "qrels" / "test.tsv").write_text(
+    (folder / "qrels" / f"{split}.tsv").write_text(
         "\n".join(["query-id\tcorpus-id\tscore", *lines, ""])
     )
     return folder

@@ -34,8 +34,7 @@ def sessions(*kinds):
     """Return a mark: run a test in sessions of these kinds only.
 
     Args:
-        kinds: "local", "cluster", "connect", or one of them with a blank and a name of its own,
-            which no other test shares.
+        kinds: "local", "cluster" or "connect".
     """
     return pytest.mark.parametrize("started", kinds, indirect=True)
 

@@ -31,9 +31,6 @@ SETTINGS = {
     "spark.executor.memory": "700m",
     "spark.executor.cores": "1",
     "spark.sql.shuffle.partitions": "4",
-    # A killed executor is given up at once.
-    "spark.shuffle.io.maxRetries": "1",
-    "spark.shuffle.io.retryWait": "1s",
     "spark.log.level": "OFF",
 }
 
@@ -131,19 +128,6 @@ class Server:
             self.process.kill()
             self.process.wait()
 
-    def executors(self):
-        """Return the ids of the executors that this worker started."""
-        children = [pid for pid in _process_ids() if _parent_of(pid) == self.process.pid]
-        return [pid for pid in children if "ExecutorBackend" in _command_of(pid)]
-
-    def kill_with_executors(self):
-        """Kill this worker and its executors, as if the machine fails; return how many."""
-        executors = self.executors()
-        for pid in [self.process.pid, *executors]:
-            kill(pid)
-        self.process.wait()
-        return len(executors)
-
 
 class Cluster:
     """A standalone cluster on loopback: a master and workers with a processor each.
@@ -157,7 +141,6 @@ class Cluster:
         self.folder, port = Path(folder), free_port()
         self.url = f"spark://127.0.0.1:{port}"
         self.workers = []
-        self._num_started = 0
         self.master = Server(
             [
                 *("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1"),
@@ -167,16 +150,14 @@ class Cluster:
             port,
         )
         try:
-            for _ in range(workers):
-                self.start_worker()
+            for number in range(1, workers + 1):
+                self._start_worker(f"worker-{number}")
         except BaseException:
             self.stop()
             raise
 
-    def start_worker(self):
+    def _start_worker(self, name):
         """Start a worker that can run one executor."""
-        self._num_started += 1
-        name = f"worker-{self._num_started}"
         self.workers.append(
             Server(
                 [
@@ -188,10 +169,6 @@ class Cluster:
                 "Successfully registered with master",
             )
         )
-
-    def kill_worker(self):
-        """Kill the first worker and its executors; return how many executors these were."""
-        return self.workers.pop(0).kill_with_executors()
 
     def stop(self):
         """End all servers."""
@@ -331,21 +308,3 @@ def _command_of(pid):
     except OSError:
         return ""
     return b" ".join(words).decode(errors="replace")
-
-
-def _parent_of(pid):
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return None
-    return int(status.rpartition(")")[2].split()[1])
-
-
-def grandchildren(pid):
-    """Return the ids of the processes that children of a process started.
-
-    Those of an executor are its Python workers; its children are the daemons that fork them.
-    """
-    parents = {child: _parent_of(child) for child in _process_ids()}
-    children = {child for child, parent in parents.items() if parent == pid}
-    return [child for child, parent in parents.items() if parent in children]

@@ -15,6 +15,7 @@ from beir_eval.errors import FileFormatError, RunError, SettingError
 from beir_eval.inspection.finding import finding_texts
 from beir_eval.inspection.spellings import IdMatcher
 from beir_eval.inspection.unmatched_ids import check_spellings
+from data_sets import write_dataset
 from time_limit import time_limit
 
 QUERIES = [f"q{number}" for number in range(8)]
@@ -32,12 +33,6 @@ def file(content, name="file"):
     """Write a file into the current folder, and return its name."""
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return name
-
-
-def trec_qrels(qrels=QRELS):
-    return "".join(
-        f"{q} 0 {d} {grade}\n" for q, judged in qrels.items() for d, grade in judged.items()
-    )
 
 
 def trec_run(run=RUN, rank_of=lambda rank: rank):
@@ -64,12 +59,7 @@ def respelled(run, change):
 
 def folder(queries=TEXTS, train="", without=""):
     """Write a data set, but one of its files, into the current folder and return its name."""
-    Path("set/qrels").mkdir(parents=True)
-    lines = "".join(json.dumps({"_id": d, "text": text}) + "\n" for d, text in CORPUS.items())
-    file(lines, "set/corpus.jsonl")
-    lines = "".join(json.dumps({"_id": q, "text": text}) + "\n" for q, text in queries.items())
-    file(lines, "set/queries.jsonl")
-    file(trec_qrels(), "set/qrels/test.trec")
+    write_dataset(Path("set"), CORPUS, queries, QRELS)
     if train:
         file(train, "set/qrels/train.tsv")
     if without:
@@ -775,13 +765,13 @@ def test_queries_are_called_not_judged_only_where_all_splits_are_known():
         [finding] = findings_of((name, {"queries": queries}), "queries-without-judgements")
         assert (finding.count, finding.total, finding.examples) == (1, 10, ("'q9'",))
         options = {"queries": queries}
-        assert findings_of(("set/qrels/test.trec", options), "queries-without-judgements") == []
+        assert findings_of(("set/qrels/test.tsv", options), "queries-without-judgements") == []
         assert findings_of((QRELS, options), "queries-without-judgements") == []
 
 
 def test_judgements_in_several_files_are_checked_together():
     name = Path(folder())
-    (name / "qrels" / "test.trec").unlink()
+    (name / "qrels" / "test.tsv").unlink()
     for part, grades in enumerate(([1, 2], [2, 2])):
         frame = pl.DataFrame(
             {"query-id": ["q1"] * 2, "corpus-id": ["q1-a", "q1-b"], "score": grades}

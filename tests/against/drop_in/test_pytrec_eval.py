@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ import pytrec_eval
 
 import beir_eval.integrations.pytrec_eval as ours
 from beir_eval.errors import BeirEvalWarning, MeasureError, QrelsError, RunError
+from processes import python
 
 QRELS = {"q": {"a": 1, "b": 0, "c": 2}}
 RUN = {"q": {"a": 1.0, "b": 2.0, "x": 3.0}}
@@ -34,13 +33,7 @@ def theirs_in_a_process(qrels, run, *measures):
         "scores = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)\n"
         "print(json.dumps(scores))\n"
     )
-    process = subprocess.run(
-        [sys.executable, "-c", script],
-        input=json.dumps([qrels, run, measures]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    process = python("-c", script, input=json.dumps([qrels, run, measures]), check=False)
     return None if process.returncode < 0 else json.loads(process.stdout)
 
 

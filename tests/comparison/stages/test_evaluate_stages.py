@@ -26,23 +26,6 @@ def inputs_of(draw, names):
     }
 
 
-@st.composite
-def pipelines(draw):
-    """Return qrels, runs by stage, and the inputs of each stage."""
-    grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_size=1)
-    qrels = {query: draw(grades) for query in QUERIES}
-    names = [f"s{number}" for number in range(draw(st.integers(2, 5)))]
-    ranking = st.lists(st.sampled_from(DOCUMENTS), unique=True)
-    runs = {}
-    for name in names:
-        rankings = {query: draw(ranking) for query in QUERIES if draw(st.booleans())}
-        runs[name] = {
-            query: {document: -float(rank) for rank, document in enumerate(documents)}
-            for query, documents in (rankings or {QUERIES[0]: ["d0"]}).items()
-        }
-    return qrels, runs, inputs_of(draw, names)
-
-
 MEASURES = ["nDCG@3", "Recall@2", "MAP", "MRR", "Precision@2", "ERR@3"]
 
 
@@ -113,21 +96,6 @@ def test_under_every_policy_the_account_adds_up_to_the_result_of_evaluate(case):
     assert loaded.to_markdown() == staged.to_markdown()
 
 
-@settings(deadline=None)
-@given(pipelines())
-def test_documents_that_no_stage_has_were_never_retrieved(pipeline):
-    qrels, runs, inputs = pipeline
-    staged = evaluate_stages(qrels, runs, "Recall@2", inputs=inputs, draws=400)
-    never = [
-        document
-        for query, grades in qrels.items()
-        for document, grade in grades.items()
-        if grade > 0 and not any(document in run.get(query, {}) for run in runs.values())
-    ]
-    [loss] = [loss for loss in staged.losses if loss.reason == "never"]
-    assert loss.documents == len(never)
-
-
 @pytest.mark.slow
 @settings(deadline=None, max_examples=settings.default.max_examples // 2)
 @given(
@@ -144,18 +112,6 @@ def test_no_order_of_a_stages_documents_is_better_than_its_ceiling(grades, measu
         ranked = {query: {d: -float(rank) for rank, d in enumerate(order)} for query in qrels}
         score = evaluate(qrels, ranked, measure)[staged.measures[0]]
         assert not score > ceiling + 1e-12
-
-
-def test_a_stage_that_only_permutes_loses_nothing():
-    rng = np.random.default_rng(0)
-    qrels = {query: {"d0": 2, "d3": 1} for query in QUERIES}
-    first = {query: dict(zip(DOCUMENTS, rng.random(7).tolist(), strict=True)) for query in QUERIES}
-    last = {query: dict(zip(DOCUMENTS, rng.random(7).tolist(), strict=True)) for query in QUERIES}
-    staged = evaluate_stages(qrels, {"retriever": first, "ranker": last}, "nDCG@3")
-    by_reason = {loss.reason: loss for loss in staged.losses}
-    assert by_reason["dropped"].documents == by_reason["never"].documents == 0
-    assert by_reason["dropped"].loss == by_reason["never"].loss == 0
-    assert by_reason["order"].loss == pytest.approx(1 - staged.result["nDCG@3"], abs=1e-12)
 
 
 def test_relevant_documents_at_the_cutoff_are_kept_and_those_below_it_in_the_wrong_order():

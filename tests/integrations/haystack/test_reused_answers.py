@@ -3,8 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 import textwrap
 from dataclasses import replace
 
@@ -21,6 +19,7 @@ from beir_eval.integrations.haystack.indexing import written_hash
 from capitals import QUERIES
 from data_sets import write_dataset
 from pipeline_parts import Answers, pipeline_of
+from processes import python
 
 TEXTS = {
     "paris": "Paris is the capital of France",
@@ -83,16 +82,6 @@ def test_a_changed_corpus_is_refused_by_name(folder, change, named):
     write_dataset(folder, texts, QUERIES, JUDGED)
     with pytest.raises(SettingError, match=rf"What differs: {named}\. .*fresh=True"):
         evaluate_saved(bm25(folder), folder)
-
-
-@NO_WARNING_OF_ABSENT
-def test_a_document_deleted_from_the_store_is_refused(folder):
-    pipeline = bm25(folder)
-    evaluate_saved(pipeline, folder)
-    pipeline.get_component("retriever").document_store.delete_documents(["paris"])
-    message = "number of stored documents, 3 then and 2 now"
-    with pytest.raises(SettingError, match=message):
-        evaluate_saved(pipeline, folder)
 
 
 def test_a_text_edited_in_the_store_is_found_by_the_queries_that_are_run_again(folder):
@@ -263,10 +252,7 @@ def evaluated_project(tmp_path_factory):
 
 def run_main(project):
     """Return (exit code, output) of the script of a project."""
-    process = subprocess.run(
-        [sys.executable, "-W", "ignore", "main.py"],
-        cwd=project, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    process = python("-W", "ignore", "main.py", cwd=project, check=False)
     return process.returncode, process.stdout + process.stderr
 
 

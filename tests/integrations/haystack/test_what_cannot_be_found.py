@@ -11,7 +11,7 @@ import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
 from haystack.components.joiners import BranchJoiner, DocumentJoiner
 from haystack.components.preprocessors import DocumentCleaner
-from haystack.components.retrievers import MultiQueryEmbeddingRetriever, MultiQueryTextRetriever
+from haystack.components.retrievers import MultiQueryTextRetriever
 from haystack.components.retrievers.in_memory import (
     InMemoryBM25Retriever,
     InMemoryEmbeddingRetriever,
@@ -395,14 +395,6 @@ def test_collapse_none_counts_each_chunk_and_a_stated_field_wins(folder):
         assert result["Recall@5"] == expected
 
 
-def test_collapse_on_the_field_that_identifies_documents_is_refused(folder, store):
-    for fields in ("meta.file", ["meta.file", "meta.page"]):
-        with pytest.raises(SettingError, match=r"collapse='meta\.file' is the field that identif"):
-            evaluate_pipeline(
-                folder, retrieving(store), document_comparison_field=fields, collapse="meta.file"
-            )
-
-
 def test_the_warning_names_only_a_field_that_names_judged_documents(folder):
     documents = [
         Document(content=text, meta={"source_id": f"#{name}", "page": 1, "origin": name})
@@ -478,14 +470,6 @@ def test_the_store_of_a_retriever_inside_a_component_is_asked_too(folder, store)
     assert evaluate_quietly(expanded(search), folder).warnings() == [
         f"{NOT_STORED}. Write all that are judged"
     ]
-
-
-def test_a_search_by_embedding_inside_a_component_is_refused_without_embeddings(folder, store):
-    search = MultiQueryEmbeddingRetriever(
-        retriever=InMemoryEmbeddingRetriever(store), query_embedder=LettersTextEmbedder()
-    )
-    with pytest.raises(SettingError, match="search/retriever searches by embedding"):
-        evaluate_pipeline(folder, expanded(search), progress=False)
 
 
 def test_documents_without_an_embedding_among_others_are_counted(folder):
