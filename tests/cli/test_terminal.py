@@ -45,13 +45,6 @@ def test_names_of_any_bytes_are_printed_as_escapes_and_written_to_every_file(fol
     assert rb"bad\xff" in (folder / "o.csv").read_bytes()
 
 
-def test_the_message_about_a_file_shows_its_name_with_escapes(folder):
-    result = run(folder, b"evaluate", b"qrels.trec", b"none\x1b[2J.trec")
-    assert result.returncode == 2
-    assert b"\x1b" not in result.stderr
-    assert rb"none\x1b[2J.trec" in result.stderr
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="opens a terminal")
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

@@ -1,7 +1,6 @@
 """``scripts/install.py``: uv gets what pip knows, and pip installs where uv cannot do the same."""
 
 import importlib.util
-import os
 import sys
 from pathlib import Path
 
@@ -14,42 +13,6 @@ _spec.loader.exec_module(install)
 
 
 pytestmark = pytest.mark.peers  # pip, which has its settings
-
-
-@pytest.fixture
-def only_settings(monkeypatch, tmp_path):
-    """Return a function that replaces the settings of pip of this machine by those of a file."""
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-
-    def replace(text):
-        path = tmp_path / "pip.conf"
-        path.write_text(text)
-        monkeypatch.setenv("PIP_CONFIG_FILE", str(path))
-
-    return replace
-
-
-def test_settings_of_a_file_reach_uv_unless_the_environment_has_another_value(
-    only_settings, monkeypatch
-):
-    only_settings(
-        "[global]\nfind-links = wheels\ncert = a.pem\nextra-index-url = file:///a file:///b\n"
-        "[install]\nconstraint = /etc/constraints.txt\ncert = b.pem\n"
-    )
-    monkeypatch.setenv("PIP_FIND_LINKS", "/other/wheels")
-    monkeypatch.setenv("PIP_CERT", "")
-    monkeypatch.setenv("PIP_QUIET", "1")
-    options, variables = install.translated(install.pip_settings())
-    pairs = list(zip(options[::2], options[1::2], strict=True))
-    assert ("--find-links", "/other/wheels") in pairs
-    assert ("--find-links", "wheels") not in pairs
-    assert ("--constraint", "/etc/constraints.txt") in pairs
-    assert [value for option, value in pairs if option == "--extra-index-url"] == [
-        "file:///a",
-        "file:///b",
-    ]
-    assert variables["SSL_CERT_FILE"] == "b.pem"
 
 
 @pytest.fixture
