@@ -264,6 +264,7 @@ def test_tables_and_other_names_of_the_id_carry_the_list_too(tmp_path, key, parq
     queries = [
         {key: "q1", "text": "one", "excluded_ids": ["near", "copy"]},
         {key: "q2", "text": "two", "excluded_ids": ["N/A"]},
+        {key: "q3", "text": "without a list", "metadata": "excluded_ids"},
     ]
     folder = data_set(tmp_path / "data", queries, parquet=parquet)
     for qrels in (folder, read_qrels(folder), load_dataset(folder)):

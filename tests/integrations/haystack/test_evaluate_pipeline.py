@@ -171,6 +171,12 @@ def test_integer_ids_of_documents_and_queries_mean_their_decimal_strings():
     assert [(query_id, list(doc_ids)) for query_id, doc_ids, _ in run.rankings()] == [("0", ["7"])]
 
 
+def test_an_id_of_a_document_that_is_neither_text_nor_an_integer_fails_its_query():
+    retriever = PipelineRetriever(answering([[Document(id=7.5, content="x")]]))
+    with pytest.raises(RetrievalError, match=r"query '0'.*an id must be text or an integer"):
+        retriever({"0": "0"})
+
+
 @pytest.mark.parametrize(
     ("ids", "problem"), [(("q", None), "ids of queries"), ((1, "1"), "must be distinct, but '1'")]
 )
