@@ -51,7 +51,8 @@ def test_no_gain_is_never_worse_and_says_on_which_queries():
     assert choice.verdict == "undecided"
     assert "no gain over base is shown on queries that did not choose it" in str(choice)
     (first, most), (second, fewer), *_ = sorted(choice.chosen_in.items(), key=lambda row: -row[1])
-    assert f"{first} was chosen in {most} of 500 parts, {second} in {fewer}" in str(choice)
+    parts = "500 parts of the queries"
+    assert f"{first} was chosen by {most} of {parts}, {second} by {fewer}" in str(choice)
     worse = choose(results_of(made_scores(gains=(-0.3, -0.2))), "base", MEASURE)
     assert (worse.verdict, worse.candidate) == ("undecided", "base")
     assert "none of 2 has a better mean than base" in str(worse)
