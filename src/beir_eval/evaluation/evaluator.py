@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,14 @@ from beir_eval._version import __version__
 from beir_eval.core.ranking import TIES_WITHOUT_GRADES, EvaluationSettings
 from beir_eval.core.relevance_matrix import relate
 from beir_eval.core.saved import SCHEMA_VERSION
-from beir_eval.errors import SettingError, check_count, check_flag, check_name, first_few
+from beir_eval.errors import (
+    SettingError,
+    about_system,
+    check_count,
+    check_flag,
+    check_name,
+    first_few,
+)
 from beir_eval.evaluation.coverage import warn_of_content
 from beir_eval.evaluation.inputs import as_qrels, as_run, conventions_of, excluding, followed
 from beir_eval.evaluation.query_scores import (
@@ -239,6 +247,10 @@ class Evaluator:
     def _evaluate(self, run: RunLike, name: str, *, search_ids: bool = True) -> EvaluationResult:
         """Return what ``evaluate`` returns, without the warnings of unmatched ids and mistakes."""
         check_name("name", name)
+        if isinstance(run, (str, Path)):
+            ranked = as_run(run)
+            with about_system(str(run)):  # errors of the content name the file too
+                return self._evaluate(ranked, name, search_ids=search_ids)
         run = as_run(run)
         sampler = self._inspector.sampler(run)
         matrix, summary = relate(
