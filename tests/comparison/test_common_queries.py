@@ -53,6 +53,16 @@ def test_the_verdict_over_common_queries_is_in_every_output(comparison, tmp_path
     assert '<section class="verdict undecided"' in page
 
 
+def test_a_query_that_a_repeat_of_a_system_lacks_is_said_to_be_missing_from_this_system():
+    found = {query: {doc: 1.0 for doc in docs} for query, docs in QRELS.items()}
+    whole, partial = (
+        evaluate(QRELS, found, "MRR"),
+        evaluate(QRELS, dict([*found.items()][2:]), "MRR"),
+    )
+    text = str(compare({"new": [whole, partial], "old": whole}, baseline="old"))
+    assert "new loses most on q00 (-0.50, missing from new), gains on none." in text
+
+
 def test_a_verdict_that_missing_queries_do_not_change_says_how_many_are_missing():
     partial = dict.fromkeys(list(QRELS)[:20], SECOND)
     text = str(

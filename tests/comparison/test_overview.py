@@ -139,6 +139,46 @@ def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
     assert 'b loses most on q0002 "what is a cat what is a cat what is a c…" (-0.40)' in sentence
 
 
+@pytest.mark.parametrize(
+    ("margin", "num_queries", "sentence"),
+    [
+        (
+            0.01,
+            60,
+            "60 queries can usually show a difference of about 0.02; to show 0.01 you need ",
+        ),
+        (
+            0.02,
+            60,
+            "So few queries cannot show that systems are equivalent within 0.02: the test, ",
+        ),
+        (0.06, 50, "50 queries can usually show a difference of about 0.02."),
+    ],
+)
+def test_an_undecided_pair_has_a_sentence_on_what_so_few_queries_can_show(
+    margin, num_queries, sentence
+):
+    scores = np.tile([0.4, 0.6], num_queries // 2)
+    moved = scores + 0.06 * np.random.default_rng(1).standard_normal(num_queries)
+    comparison = compare([made(scores, "old"), made(moved, "new")], margin=margin)
+    assert comparison.differences[0].verdict == "undecided"
+    assert sentence in str(comparison)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "simultaneous 95% intervals"),
+        ({"correction": "holm"}, "intervals of 95% or more each"),
+        ({"correction": "none"}, "95% intervals"),
+        ({"interval": "t"}, "95% t intervals, not of the test"),
+    ],
+)
+def test_a_figure_says_what_its_intervals_are(options, words):
+    comparison = compared({"a": 0.5, "b": 0.51, "c": 0.6}, baseline="a", **options)
+    assert f"with {words}" in str(comparison.plot())
+
+
 def test_a_system_that_lost_on_no_query_is_said_to():
     base = np.full(30, 0.5)
     changed = base.copy()

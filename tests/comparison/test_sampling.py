@@ -311,6 +311,7 @@ def test_a_gate_takes_whole_clusters():
     same = {"new": scored("new", 0.0), "old": scored("old", seed=1)}
     [check] = check_gate(compare(same, baseline="old", clusters=CLUSTERS), non_inferior=True)
     assert "even equal scores on 12 clusters rule out only losses of" in check.note
+    assert check.note.endswith("rare large ones: add clusters")
     [check] = check_gate(comparison, [], floors={MEASURE: 0.2}, floor_interval=True)
     [plain] = check_gate(
         compare(systems, baseline="old"), [], floors={MEASURE: 0.2}, floor_interval=True

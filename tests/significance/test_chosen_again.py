@@ -99,6 +99,9 @@ def test_equal_rows_and_kept_baselines_have_no_gain():
     assert (worse.held_out, worse.best) == (0, 3)
     assert math.isnan(worse.low)
     assert worse.p > 0.3
+    mostly = chosen_again(made_rows(2, gap=-0.08), KEYS, draws=99)
+    assert mostly.chosen.tolist() == [0, 54, 446]
+    assert mostly.low < 0 < mostly.high  # a candidate that differs on all queries was chosen too
 
 
 def test_of_nine_units_that_differ_there_is_no_interval():

@@ -661,7 +661,8 @@ class AcrossDatasets(Shown, Saved):
                     "data set"
                 )
         for name, count in self.queries_left_out.items():
-            yield f"{name}: {count} queries left out that not all systems have a score for"
+            queries = number_of(count, "query")
+            yield f"{name}: {queries} left out that not all systems have a score for"
 
 
 def _evidence(pair: AverageDifference | DatasetDifference) -> tuple[str | Cell, ...]:

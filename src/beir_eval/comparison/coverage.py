@@ -194,13 +194,17 @@ def warnings_of(
     return list(dict.fromkeys(sentences))
 
 
-def missing_note(query_id: str, new: EvaluationResult, old: EvaluationResult) -> str:
-    """Return a note for a query that one of two results, or both, misses; else ""."""
+def missing_note(
+    query_id: str, systems: Iterable[str], results: Mapping[str, Sequence[EvaluationResult]]
+) -> str:
+    """Return a note for a query that a result of one of these systems misses; else ""."""
     names = [
-        result.name
-        for result in (new, old)
-        if result.counted is not None and query_id in result.counted.queries_missing
+        system
+        for system in systems
+        for counted in (result.counted for result in results[system])
+        if counted is not None and query_id in counted.queries_missing
     ]
+    names = list(dict.fromkeys(names))
     return f", missing from {' and '.join(names)}" if names else ""
 
 

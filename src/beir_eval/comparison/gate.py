@@ -456,13 +456,14 @@ class _Rules(NamedTuple):
                 else:
                     outcome = "undecided"
                     counted = _counted(scores, test.num_queries)
-                    needed = math.ceil(
-                        math.log(self.settings.alpha) / math.log1p(-margin / score_range)
-                    )
+                    remedy = f": add {'queries' if scores.units.weights is None else 'clusters'}"
+                    if scores.units.weights is None:
+                        needed = math.log(self.settings.alpha) / math.log1p(-margin / score_range)
+                        remedy = f"; {margin:g} takes {math.ceil(needed):,} or more"
                     note = (
                         f"even equal scores on {counted} rule out only losses of "
                         f"{rounded_up_text(least)} or more by this test, which allows for rare "
-                        f"large ones; {margin:g} takes {needed:,} or more"
+                        f"large ones{remedy}"
                     )
         fields = {
             "outcome": outcome,
@@ -602,13 +603,12 @@ def _lost_most(
         results: {system: its repeats}.
     """
     gains = scores.scale.gains(scores.scores[0] - scores.scores[1])
-    pair = [results[name][0] for name in scores.systems if len(results[name]) == 1]
     lines = []
     for index in np.argsort(gains, kind="stable")[:_WORST_QUERIES].tolist():
         if not gains[index] < 0:  # NaN is last
             break
         query, (new, old) = query_ids[index], scores.scores[:, index].tolist()
-        note = missing_note(query, pair[0], pair[1]) if len(pair) > 1 else ""
+        note = missing_note(query, scores.systems, results)
         lines.append(f"{one_line(query)}: {old:.4f} -> {new:.4f} ({signed_text(new - old)}{note})")
     return tuple(lines)
 

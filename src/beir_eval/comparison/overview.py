@@ -385,12 +385,12 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
         text = " ".join(queries.get(change.query_id, "").split())
         shown = f"{text[: _QUERY_LENGTH - 1]}…" if len(text) > _QUERY_LENGTH else text
         quoted = f' "{shown}"' if shown else ""
-        is_complete = comparison.on_common_queries is None
-        missing = "" if is_complete else missing_note(change.query_id, *pair)
+        missing = ""
+        if comparison.on_common_queries is not None:
+            missing = missing_note(change.query_id, comparison.systems, comparison.results)
         return f"{change.query_id}{quoted} ({change.difference:+.2f}{missing})"
 
     first = comparison.differences[0]
-    pair = [comparison.results[name][0] for name in (first.system, first.against)]
     lost, gained = lost_and_gained(comparison, first.measure, first.system, first.against)
     if lost or gained:
         loses = f"loses most on {named(lost[0])}" if lost else "loses on no query"
@@ -412,9 +412,10 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
     if len(undecided) == 1:
         [pair] = undecided
         of_measure, margin = f"{pair.measure}: " if are_several else "", comparison.settings.margin
-        if -margin < pair.low and pair.high < margin:
-            for text in too_small_margin_texts([pair], margin):
-                yield f"{text[0].upper()}{text[1:]}"
+        is_inside = -margin < pair.low and pair.high < margin
+        if is_inside and pair.smallest_margin is not None and pair.smallest_margin > margin:
+            (text,) = too_small_margin_texts([pair], margin)
+            yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
         elif pair.detectable is not None:
             yield f"{of_measure}{_power_text(pair, margin)}"
         elif pair.power_note:
@@ -424,8 +425,8 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         sizes = [pair.detectable for pair in undecided if pair.measure == measure]
         if known := [size for size in sizes if size is not None]:
             size = one_digit(statistics.median(known))
-            which = f"Undecided on {measure}: true" if are_several else "True"
-            yield f"{which} differences below about {size} may stay so"
+            below = f"rue differences below about {size} may stay"
+            yield f"Undecided on {measure}: t{below} so" if are_several else f"T{below} undecided"
 
 
 def _power_text(pair: Difference, margin: float) -> str:

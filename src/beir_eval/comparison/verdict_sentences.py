@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from beir_eval.display.document import Sentence
 from beir_eval.display.tables import NONE, UNKNOWN, score_text
+from beir_eval.errors import number_of
 from beir_eval.significance import PAIRED_TESTS
 
 if TYPE_CHECKING:
@@ -123,12 +124,13 @@ def verdicts_of(
     parts: list[str] = []
     for verdict in sorted(counts, key=_ORDER.index):
         count = counts[verdict]
-        who = f"{count} of {number}" if not parts else str(count)
+        who, than = (str(count), "") if parts else (f"{count} of {number}", baseline)
         if number == _TWO:
             who = " and ".join(pair.system for pair in differences if pair.verdict == verdict)
+            than = baseline if verdict in ("equivalent", "identical") else than  # "it" is either
         elif count == number:
             who = f"all {number}"
-        parts.append(f"{who} {_phrase(verdict, count, '' if parts else baseline, margin)}")
+        parts.append(f"{who} {_phrase(verdict, count, than, margin)}")
     return Sentence(", ".join(parts), common_verdict(differences))
 
 
@@ -262,13 +264,13 @@ def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator
 
 def too_small_margin_texts(differences: Iterable[Difference], margin: float) -> Iterator[str]:
     """Yield that so few queries cannot show that undecided pairs are equivalent, if they cannot."""
-    smallest = (pair.smallest_margin for pair in differences if pair.verdict == "undecided")
-    size = max((size for size in smallest if size is not None), default=0.0)
+    undecided = [pair for pair in differences if pair.verdict == "undecided"]
+    size = max((pair.smallest_margin or 0.0 for pair in undecided), default=0.0)
     if margin < size:
         yield (
-            f"so few queries cannot show that systems are equivalent within {margin:g}: the test, "
-            "which allows for rare large differences, needs a margin of at least "
-            f"{rounded_up_text(size)}"
+            f"so few {unit_of(undecided[0])} cannot show that systems are equivalent within "
+            f"{margin:g}: the test, which allows for rare large differences, needs a margin of at "
+            f"least {rounded_up_text(size)}"
         )
 
 
@@ -404,9 +406,14 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
 
 def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:
     """Return the intervals of so many comparisons in a few words, for a caption."""
-    kind = "" if settings.interval == "test" else f"{settings.interval} "
-    intervals = f"{percent_text(1 - settings.alpha)} {kind}intervals"
-    return f"simultaneous {intervals}" if are_simultaneous(settings, num_comparisons) else intervals
+    percent = percent_text(1 - settings.alpha)
+    if settings.interval != "test":
+        return f"{percent} {settings.interval} intervals, not of the test"
+    if are_simultaneous(settings, num_comparisons):
+        return f"simultaneous {percent} intervals"
+    if num_comparisons == 1 or settings.correction == "none":
+        return f"{percent} intervals"
+    return f"intervals of {percent} or more each"
 
 
 def interval_note(settings: ComparisonSettings, num_comparisons: int) -> str:
@@ -435,7 +442,7 @@ def interval_note(settings: ComparisonSettings, num_comparisons: int) -> str:
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
     """Yield a note for each system on how many of its queries were left out."""
     for system, count in left_out.items():
-        yield f"{system}: {count} queries left out that others do not have"
+        yield f"{system}: {number_of(count, 'query')} left out that others do not have"
 
 
 def source_notes(

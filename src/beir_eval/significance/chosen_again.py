@@ -122,7 +122,9 @@ def chosen_again(  # noqa: PLR0913 - one keyword a part of the method
     means = rows.mean(axis=1)
     best = int(np.argmax(means - handicaps / num_units))
     low = high = math.nan
-    if np.count_nonzero(rows[chosen.argmax()]) >= FEWEST_DIFFERING:
+    num_differing = np.count_nonzero(rows, axis=1)
+    most = (chosen * (num_differing > 0)).argmax()  # the row of the baseline has none
+    if chosen[most] and num_differing[most] >= FEWEST_DIFFERING:
         error = float(differences.std(ddof=1)) / math.sqrt(num_units)
         low, high = (
             float(differences.mean()) - error * _as_t(float(flipped[at]), num_units)
