@@ -107,7 +107,10 @@ def test_equivalent_and_identical_systems_have_sentences_of_their_own():
         (
             results,
             "first",
-            "near differs from first by less than 0.1, same scores the same as first on every query",
+            (
+                "near differs from first by less than 0.1, "
+                "same scores the same as first on every query"
+            ),
         ),
         (results, None, "all 3 differ by less than 0.1"),
         (again, None, "all 3 score the same on every query"),
