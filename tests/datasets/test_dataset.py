@@ -318,7 +318,7 @@ def test_a_hub_repository_is_read_in_the_layout_of_mteb(tmp_path, monkeypatch, j
     two = "split: a, path: corpus/*}, {split: b, path: corpus/*"
     (folder / "README.md").write_text(card.replace("split: corpus, path: corpus/*", two))
     with pytest.raises(SettingError, match="no split 'test' of corpus; it has a, b"):
-        load_from_hub(str(folder)).corpus
+        load_from_hub(str(folder))
 
 
 @pytest.mark.peers
