@@ -114,9 +114,8 @@ def test_no_score_lies_outside_the_bounds_where_a_ranking_repeats_documents(case
 
 
 def test_every_measure_states_its_bounds_but_counts_sums_of_gains_and_utility():
-    assert {
-        name for name, definition in definitions().items() if not definition.bounds
-    } == UNBOUNDED
+    without = {name for name, definition in definitions().items() if not definition.bounds}
+    assert without == UNBOUNDED, "a measure without bounds joins UNBOUNDED"
     # The reason: deeper rankings, higher grades and other weights have no highest score.
     qrels = {"q": {f"d{number}": number + 1 for number in range(30)}}
     run = {"q": {f"d{number}": -number for number in range(30)}}
@@ -550,4 +549,5 @@ def test_an_empty_ranking_and_a_missing_query_score_alike(measure):
     expected = (
         math.nan if measure.name in ("Judged", "Hole") else nonzero_scores.get(measure.name, 0)
     )
-    np.testing.assert_array_equal(empty.scores(measure)[1], expected)
+    score = f"{measure.name} of an empty ranking: state it in nonzero_scores"
+    np.testing.assert_array_equal(empty.scores(measure)[1], expected, err_msg=score)
