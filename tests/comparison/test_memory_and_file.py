@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 WRITTEN = re.compile(r"written.{0,40}?\d{4}-\d\d-\d\d \d\d:\d\d UTC", re.DOTALL)
 #: The documents to judge need the runs, which a file does not hold.
 TO_JUDGE = re.compile(
-    r'<div[^>]*aria-label="Unjudged documents most worth judging".*?</div>', re.DOTALL
+    r'<li><a href="#trusted">.*?</li>|<section aria-labelledby="trusted">.*?</section>', re.DOTALL
 )
 
 

@@ -372,13 +372,13 @@ def test_many_measures_are_shown_as_rows_with_ndcg_at_10_first(tmp_path):
 
 
 def test_failures_of_a_benchmark_are_listed(tmp_path):
-    result = made(5, 2).results["system 0"][0]
+    results = {name: {"set": result} for name, (result,) in made(5, 2).results.items()}
     failures = {"bad": {"set": f"RunError: {HOSTILE}"}}
-    benchmark = BenchmarkResult(
-        {"good": {"set": result}, "bad": {}}, failures, {"set": None}, {"set": "test"}
-    )
+    benchmark = BenchmarkResult(results | {"bad": {}}, failures, {"set": None}, {"set": "test"})
     page = page_of(tmp_path / "r.html", benchmark)
     assert f"bad, set: failed with RunError: {HOSTILE}" in page.text
+    answer, failure = benchmark.document().sentences
+    assert (answer.text in page.text, page.text.count(failure.text)) == (True, 1)
 
 
 # Data
@@ -466,9 +466,8 @@ def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
     measures = tuple(f"nDCG@{k}" for k in range(1, 31))
     many_systems = made(30, 15, measures=measures)
     all_pairs = compare(many_systems.results, draws=500)
-    page = page_of(tmp_path / "r.html", all_pairs)
+    page_of(tmp_path / "r.html", all_pairs)
     assert (tmp_path / "r.html").stat().st_size < LARGEST
-    assert "of 3,150 differences are shown" in page.text
     comparison = made(300, 3, measures=measures)
     names = [f"set {number}" for number in range(18)]
     results = {

@@ -341,7 +341,7 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
         "Complete the runs, or compare on the {:,}, which may be the easier ones: missing='skip' "
         "with on='intersection'"
     )
-    marks = "The last two columns hold all differences shown; other order may be chance"
+    marks = "Only what the last two columns say is shown; the rest of the order may be chance"
     if number > 1:
         marks = "Behind a mean: > the numbers of the systems that it is significantly better than"
     each = " on each measure" if number > 1 else ""

@@ -311,9 +311,12 @@ def _page_of_benchmark(
         for view in views
         for system in view.systems
     ]
-    figure = charts.datasets(rows, measure=name)
+    figure, failures = charts.datasets(rows, measure=name), benchmark.failure_sentences()
     page = Page(
-        warnings=[*benchmark.warnings(), *benchmark.failure_sentences()],
+        warnings=[*benchmark.warnings(), *failures],
+        answers=[
+            answer for answer in benchmark.document(name).sentences if answer.text not in failures
+        ],
         means=means_table.means_of_benchmark(benchmark, name),
         overview_figures=captioned({"datasets": figure}),
         counted=benchmark.notes()[len(benchmark.warnings()) :],
