@@ -568,10 +568,7 @@ def test_another_number_of_repeats_on_a_data_set_leaves_the_average_over_queries
 
 def test_queries_of_repeats_are_seen_too():
     results = results_of(random_scores())
-    repeats = {
-        system: {name: [result, result] for name, result in by_dataset.items()}
-        for system, by_dataset in results.items()
-    }
+    repeats = {s: {n: [r, r] for n, r in sets.items()} for s, sets in results.items()}
     with pytest.raises(InputError, match="choose and are compared"):
         compare_benchmark(repeats, baseline="s0", choose={"x": ["s1", "s2"]}, dev=results)
 
@@ -581,7 +578,9 @@ def test_queries_of_repeats_are_seen_too():
     [
         ({"choose": {"x": ["s1", "s2"]}}, SettingError, "choose= and dev= belong together"),
         ({"choose": {"s1": ["s1", "s2"], "x": ["s1", "s0"]}, "dev": "other"}, SettingError, "'s1'"),
-        ({"choose": {"x": "s1"}, "dev": "same"}, SettingError, "x is chosen from 's', '1': not in"),
+        ({"choose": {"x": "s1"}, "dev": "same"}, SettingError, "choose must be {name of a row"),
+        ({"choose": {"x": 3}, "dev": "other"}, SettingError, "choose must be {name of a row"),
+        ({"choose": ["s1", "s2"], "dev": "other"}, SettingError, "choose must be {name of a row"),
         ({"dev": {}}, SettingError, "choose= and dev= belong together"),
         ({"choose": {"x": ["s1", "z"]}, "dev": "same"}, SettingError, "is chosen from 'z'"),
         ({"choose": {"s0": ["s1", "s2"]}, "dev": "same"}, SettingError, "name of another system"),
@@ -589,7 +588,7 @@ def test_queries_of_repeats_are_seen_too():
         ({"choose": {"x": ["s1", "s2"]}, "dev": "copy"}, InputError, "78 queries choose and are"),
         ({"choose": {"x": ["s1", "s0"]}, "dev": "other"}, SettingError, "'s0': .* or the baseline"),
         ({"choose": {"x": ["s1", "s2"]}, "dev": "gap"}, ResultError, "^dev of x: .* s2: 'more'"),
-        ({"choose": {"x": []}, "dev": "other"}, ResultError, "^dev of x: two systems or more"),
+        ({"choose": {"x": []}, "dev": "other"}, SettingError, "choose must be {name of a row"),
     ],
 )
 def test_a_row_is_chosen_on_other_queries_only(settings, error, message):

@@ -336,8 +336,7 @@ def _of_candidate(
             dict(zip(result.query_ids, result.scores(table.measure).tolist(), strict=True))
             for result in (table.by_system[chosen][""], table.by_system[against][""])
         )
-        losses = [(gains(ours[query_id] - theirs[query_id]), query_id) for query_id in ours]
-        losses = [(gain, query_id) for gain, query_id in losses if gain < 0]
+        losses = [(gain, key) for key in ours if (gain := gains(ours[key] - theirs[key])) < 0]
     return {
         "measure": table.measure,
         "higher_is_better": table.strata[0].scale.higher_is_better,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from beir_eval.benchmark.comparison_result import ChosenRow
@@ -16,8 +17,6 @@ from beir_eval.benchmark.dataset_scores import (
 from beir_eval.errors import SettingError, first_few, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from beir_eval.comparison.alignment import SystemResults
 
 
@@ -42,8 +41,9 @@ def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
             ``compare_benchmark``.
 
     Raises:
-        SettingError: there is ``choose`` without ``dev`` or the other way round, a system is not
-            among the results or in two rows, or a row has the name of another system.
+        SettingError: there is ``choose`` without ``dev`` or the other way round, it is not of this
+            form, a system is not among the results or in two rows, or a row has the name of another
+            system.
         InputError: a data set of ``dev`` has queries that are compared.
         ResultError, QueryMismatchError: as ``compare_benchmark``, for ``dev``.
     """
@@ -52,6 +52,12 @@ def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
         raise SettingError("choose= and dev= belong together: a row is chosen on other queries")
     if choose is None:
         return rows, {}
+    if not isinstance(choose, Mapping) or not all(
+        isinstance(names, Sequence) and not isinstance(names, str) and names
+        for names in choose.values()
+    ):
+        msg = f"choose must be {{name of a row: [systems]}}, not {shown(choose)}"
+        raise SettingError(msg)
     on_dev, chosen = results_by_system(dev), {}
     taken = {baseline} - choose.keys()
     for name, systems in choose.items():
@@ -72,11 +78,8 @@ def with_chosen_rows(  # noqa: PLR0913 - what the choice depends on
         with about(f"dev of {name}"):
             datasets, _ = shared_datasets(results_by_system(candidates), on)
             strata = [stratum_of(dataset, candidates, measure, on) for dataset in datasets]
-        of_units = mean_scores(strata, tuple(candidates))
-        gains = {
-            system: strata[0].scale.gains(sum(unit.means[system] for unit in of_units))
-            for system in candidates
-        }
+        units, scale = mean_scores(strata, tuple(candidates)), strata[0].scale
+        gains = {x: scale.gains(sum(unit.means[x] for unit in units)) for x in candidates}
         best = max(gains, key=gains.__getitem__)
         chosen[name] = ChosenRow(system=best, of=len(candidates), datasets=tuple(datasets))
         rows = {

@@ -456,7 +456,7 @@ class _Rules(NamedTuple):
                 else:
                     outcome = "undecided"
                     counted = _counted(scores, test.num_queries)
-                    remedy = f": add {'queries' if scores.units.weights is None else 'clusters'}"
+                    remedy = ": add clusters"
                     if scores.units.weights is None:
                         needed = math.log(self.settings.alpha) / math.log1p(-margin / score_range)
                         remedy = f"; {margin:g} takes {math.ceil(needed):,} or more"

@@ -320,8 +320,6 @@ def sample_text(comparison: Compared, measure: str) -> str:
     sample = queries_sample_text(comparison, measure)
     if comparison.clusters is not None:
         sample = f"{len(set(comparison.clusters)):,} clusters of {sample}"
-    if comparison.settings.repeats == "averaged":
-        return sample
     return " and ".join(filter(None, [sample, _repeats_text(comparison)]))
 
 

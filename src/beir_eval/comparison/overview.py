@@ -232,7 +232,7 @@ def systems_columns(comparison: Compared, measure: str) -> Columns:
         for system in in_shown_order(comparison, measure)
     ]
     settings, number = comparison.settings, comparison.num_comparisons
-    p = _P[settings.correction != "none" and number > 1]
+    p = _P[1] if settings.correction != "none" and number > 1 else _P[0]
     headings = (DIFFERENCE, interval_heading(settings, number), p, "verdict")
     columns = columns_of_means(comparison, measure)
     columns |= zip(headings, zip(*evidence, strict=True), strict=True)
@@ -413,20 +413,19 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         [pair] = undecided
         of_measure, margin = f"{pair.measure}: " if are_several else "", comparison.settings.margin
         is_inside = -margin < pair.low and pair.high < margin
-        if is_inside and pair.smallest_margin is not None and pair.smallest_margin > margin:
-            (text,) = too_small_margin_texts([pair], margin)
+        if is_inside and (text := next(too_small_margin_texts([pair], margin), "")):
             yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
         elif pair.detectable is not None:
             yield f"{of_measure}{_power_text(pair, margin)}"
         elif pair.power_note:
             yield f"{of_measure}{pair.power_note}"
         return
-    for measure in comparison.measures:
-        sizes = [pair.detectable for pair in undecided if pair.measure == measure]
+    for name in comparison.measures:
+        sizes = [pair.detectable for pair in undecided if pair.measure == name]
         if known := [size for size in sizes if size is not None]:
             size = one_digit(statistics.median(known))
-            below = f"rue differences below about {size} may stay"
-            yield f"Undecided on {measure}: t{below} so" if are_several else f"T{below} undecided"
+            end = f"differences below about {size} may stay"
+            yield f"Undecided on {name}: true {end} so" if are_several else f"True {end} undecided"
 
 
 def _power_text(pair: Difference, margin: float) -> str:

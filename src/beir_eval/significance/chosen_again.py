@@ -38,8 +38,8 @@ class ChosenAgain:
         best: the row with the highest mean.
         in_sample: its mean.
         held_out: the mean of ``differences``.
-        low, high: the interval of ``held_out``; NaN if the row that is chosen most often is not 0
-            on fewer than ten units.
+        low, high: the interval of ``held_out``; NaN if the row other than the baseline's that is
+            chosen most often is not 0 on fewer than ten units.
         p: the one-sided p.
         chosen: how many of the parts of all partitions chose each row, i8[C].
         differences: of each unit the number of the row that the other parts chose, the mean over
