@@ -165,14 +165,7 @@ def _remove_abandoned_files(folder: Path) -> None:
                 path.unlink()
 
 
-def is_of_this_user(status: os.stat_result) -> bool:
-    """Return whether a file belongs to the user of this process; True where files have no user."""
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-
-
-def open_without_links(
-    path: Path, mode: str, *, permissions: int = 0o666, buffering: int = -1
-) -> IO[bytes]:
+def open_without_links(path: Path, mode: str, *, permissions: int = 0o666) -> IO[bytes]:
     """Open a binary file unless its name is a symbolic link; do not wait if it is a pipe.
 
     On Windows, where only privileged users create links, they are followed.
@@ -181,7 +174,6 @@ def open_without_links(
         path: the file.
         mode: the mode of ``open``, such as "xb".
         permissions: those of a new file, from which the umask is subtracted.
-        buffering: that of ``open``; 0 for none.
 
     Raises:
         OSError: the file cannot be opened, is a link, or must be new and exists.
@@ -190,7 +182,6 @@ def open_without_links(
     file: IO[bytes] = open(  # noqa: SIM115 - Path.open has no opener
         path,
         mode,
-        buffering,
         opener=lambda name, flags: os.open(name, flags | further_flags, permissions),
     )
     return file
