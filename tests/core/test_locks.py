@@ -1,14 +1,12 @@
 """A locked file cannot be locked through another handle, on each platform."""
 
-import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from beir_eval.core.atomic_writes import lock, try_lock
+from beir_eval.core.atomic_writes import try_lock
 from beir_eval.integrations.retrieval.journal import Journal
 
 
@@ -78,29 +76,3 @@ def test_a_journal_works_where_an_open_file_cannot_be_removed(tmp_path, monkeypa
     for _ in range(2):
         with Journal(tmp_path / "run.trec", {}) as journal:
             assert journal.answers_to({"q": "who?"}) == {}
-
-
-@pytest.mark.skipif(os.name == "nt", reason="locks of Unix")
-def test_a_lock_is_waited_for(tmp_path):
-    path = tmp_path / "file"
-    with path.open("wb") as first, path.open("rb+") as second:
-        assert try_lock(first)
-        threading.Timer(0.1, first.close).start()
-        assert lock(second)
-        assert first.closed
-
-
-@pytest.mark.skipif(os.name == "nt", reason="locks of Unix")
-def test_a_file_that_cannot_be_locked_is_not_waited_for():
-    class Unlockable:
-        def fileno(self):
-            raise OSError("no locks available")
-
-    assert not lock(Unlockable())
-
-
-def test_without_fcntl_a_file_is_locked_if_no_other_process_has_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    monkeypatch.setitem(sys.modules, "msvcrt", None)
-    with (tmp_path / "file").open("wb") as file:
-        assert lock(file)

@@ -1,6 +1,6 @@
-"""Files that are written completely or not at all, never through a link, by one process at a time.
+"""Files that are written completely or not at all, and locks of files.
 
-Locks of files show processes that another one is at work.
+Locks show processes that another one is at work.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gzip
 import os
+import time
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: On Windows an open file cannot be renamed, so a temporary file cannot be locked until then.
-_CAN_RENAME_OPEN_FILES = os.name != "nt"
+#: Seconds after which a temporary file is taken for that of a killed process: a day.
+_ABANDONED_SECONDS = 86_400
 #: The position of the byte that is locked on Windows: the last one that signed 32 bits can address.
 _LOCKED_BYTE = 2**31 - 2
 
@@ -32,11 +33,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     file are followed. A pipe or a device is written to directly.
 
     The new file has owner, group and permissions of the file that it replaces, as far as the
-    process may set them; if it cannot set the group, the group gets no permissions. Without an old
-    file, the permissions are those of any new file (666 without the bits of the umask). The
-    temporary file never has more permissions than that. Its name cannot be predicted, and it is not
-    created through a link. If the process is killed, the temporary file remains until the next
-    write to the folder; on Windows, and where files cannot be locked, until you remove it.
+    process may set them. Without an old file, the permissions are those of any new file (666
+    without the bits of the umask). The temporary file never has more permissions than that. If the
+    process is killed, the temporary file remains until a write to the folder a day later.
 
     Raises:
         MissingExtraError: the path ends in .zst and the package zstandard is not installed.
@@ -51,7 +50,7 @@ def write_atomically(path: Path, data: bytes) -> None:
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # a folder raises here
         else:
-            target = _resolve_links(path)
+            target = path.resolve()
             _remove_abandoned_files(target.parent)
             _replace_file(target, data)
 
@@ -80,28 +79,15 @@ def check_can_write(path: Path) -> None:
     """
     if path.suffix == ".zst":
         import_zstandard()
-    try:
+    with write_errors(path):
         if path.exists() and not path.is_file():
             if path.is_dir() or not os.access(path, os.W_OK):
                 number = errno.EISDIR if path.is_dir() else errno.EACCES
-                raise OSError(number, os.strerror(number))  # noqa: TRY301 - the error names the path
+                raise OSError(number, os.strerror(number))
             return
-        temporary, file = _create_temporary_file(_resolve_links(path).parent, 0o600)
+        temporary, file = _create_temporary_file(path.resolve().parent, 0o600)
         file.close()
-        temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, str(path)) from error
-
-
-def _resolve_links(path: Path) -> Path:
-    """Return the path with symbolic links followed; raise OSError for a loop or an invalid path."""
-    try:
-        target = path.resolve()
-    except (RuntimeError, ValueError) as error:
-        raise OSError(errno.EINVAL, str(error)) from error
-    if target.is_symlink():  # since Python 3.13 a loop raises no error
-        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-    return target
+        temporary.unlink()
 
 
 def _replace_file(target: Path, data: bytes) -> None:
@@ -112,79 +98,38 @@ def _replace_file(target: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             if old is not None:
-                _copy_permissions(old, file)
+                _copy_permissions(old, file.fileno())
             os.fsync(file.fileno())
-            if _CAN_RENAME_OPEN_FILES:
-                temporary.replace(target)  # still locked: no other process removes it before
-        if not _CAN_RENAME_OPEN_FILES:
-            temporary.replace(target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[bytes]]:
-    """Create a file with an unpredictable name in a folder, and lock it where locks exist.
-
-    The lock shows other processes that the writer is alive. A process that looks at the file before
-    it is locked takes it for abandoned and removes it; then another file is created.
-
-    Args:
-        folder: the folder.
-        permissions: those of the file, from which the umask is subtracted.
-    """
-    while True:
-        path = folder / f".beir-eval-{os.urandom(16).hex()}.tmp"
-        file = open_without_links(path, "xb", permissions=permissions)
-        if not _CAN_RENAME_OPEN_FILES or not lock(file) or os.fstat(file.fileno()).st_nlink:
-            return path, file
-        file.close()
+    """Create a file with a new name in a folder, with permissions without the bits of the umask."""
+    path = folder / f".beir-eval-{os.urandom(16).hex()}.tmp"
+    file: IO[bytes] = open(  # noqa: SIM115 - Path.open has no opener
+        path, "xb", opener=lambda name, flags: os.open(name, flags, permissions)
+    )
+    return path, file
 
 
-def _copy_permissions(old: os.stat_result, file: IO[bytes]) -> None:
-    """Give an open file the owner, the group and the permissions of another one.
-
-    If the group cannot be set, the permissions are not given to another group.
-    """
-    if not hasattr(os, "fchown"):
-        return  # Windows: a file has the permissions of its folder
-    descriptor = file.fileno()
+def _copy_permissions(old: os.stat_result, descriptor: int) -> None:
+    """Give an open file the owner, the group and the permissions of another one, where possible."""
+    # On Windows a file has the permissions of its folder.
     for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
-        with suppress(OSError):  # only the superuser may change the owner
+        with suppress(OSError, AttributeError):  # only the superuser may change the owner
             os.fchown(descriptor, owner, group)
-    is_of_group = os.fstat(descriptor).st_gid == old.st_gid
-    with suppress(OSError):  # file systems without permissions
-        os.fchmod(descriptor, old.st_mode & (0o777 if is_of_group else 0o707))
+    with suppress(OSError, AttributeError):  # file systems without permissions
+        os.fchmod(descriptor, old.st_mode & 0o777)
 
 
 def _remove_abandoned_files(folder: Path) -> None:
-    """Remove the temporary files in a folder that no living writer has locked, where possible."""
+    """Remove the temporary files in a folder that are older than a day, where possible."""
     for path in folder.glob(".beir-eval-*.tmp"):
-        # NFS locks no files that are open for writing only.
-        with suppress(OSError), open_without_links(path, "r+b") as file:
-            if _CAN_RENAME_OPEN_FILES and try_lock(file):
+        with suppress(OSError):
+            if path.lstat().st_mtime < time.time() - _ABANDONED_SECONDS:
                 path.unlink()
-
-
-def open_without_links(path: Path, mode: str, *, permissions: int = 0o666) -> IO[bytes]:
-    """Open a binary file unless its name is a symbolic link; do not wait if it is a pipe.
-
-    On Windows, where only privileged users create links, they are followed.
-
-    Args:
-        path: the file.
-        mode: the mode of ``open``, such as "xb".
-        permissions: those of a new file, from which the umask is subtracted.
-
-    Raises:
-        OSError: the file cannot be opened, is a link, or must be new and exists.
-    """
-    further_flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    file: IO[bytes] = open(  # noqa: SIM115 - Path.open has no opener
-        path,
-        mode,
-        opener=lambda name, flags: os.open(name, flags | further_flags, permissions),
-    )
-    return file
 
 
 def write_all(file: IO[bytes], data: bytes) -> None:
@@ -202,22 +147,6 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def lock(file: IO[Any]) -> bool:
-    """Lock an open file as soon as no other process has it locked; return False without locks.
-
-    On Windows it does not wait: there, a file that is locked already is like one without locks.
-    """
-    try:
-        fcntl = import_module("fcntl")
-    except ImportError:
-        return try_lock(file)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError:
-        return False
-    return True
 
 
 def try_lock(file: IO[Any]) -> bool:
