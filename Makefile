@@ -92,10 +92,6 @@ $(VENV)/.docs: $(VENV)/.demo
 	$(INSTALL) $(VENV) --constraint constraints.txt --group docs
 	touch $@
 
-$(VENV)/.fuzz: $(VENV)/.test
-	$(INSTALL) $(VENV) --constraint constraints.txt --group fuzz
-	touch $@
-
 $(VENV)/.mutants: $(VENV)/.test
 	$(INSTALL) $(VENV) --constraint constraints.txt --group mutants
 	touch $@
@@ -168,7 +164,7 @@ check: $(VENV)/.check
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
 
-fuzz: $(VENV)/.fuzz
+fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzz/fuzz.py --seconds $(SECONDS) $(if $(TARGET),--target $(TARGET))
 
 bench: $(VENV)/.bench

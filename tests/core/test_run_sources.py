@@ -2,8 +2,6 @@
 
 import sys
 from decimal import Decimal
-from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -237,21 +235,8 @@ class HalfPrecision:
         return self.values
 
 
-class Exporter:
-    """Offers DLPack and nothing else."""
-
-    def __init__(self, values):
-        self.values = np.array(values)
-
-    def __dlpack__(self, **options):
-        return self.values.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.values.__dlpack_device__()
-
-
 @pytest.mark.parametrize(
-    "wrap", [lambda values: Tensor(values, gradients=True), Exporter, list, np.asfortranarray]
+    "wrap", [lambda values: Tensor(values, gradients=True), list, np.asfortranarray]
 )
 def test_everything_that_converts_to_an_array_is_accepted(wrap):
     run = Run.from_arrays(wrap([[3, 1]]), wrap([[0.5, 2.5]]), query_ids=["q"])
@@ -313,17 +298,6 @@ def test_masked_cells_are_padding():
     ids = np.ma.masked_equal(np.array([[9, 3]]), 9)
     result = evaluate({"q": {3: 1}}, Run.from_arrays(ids, None, query_ids=["q"]), ["RR"])
     assert result["RR"] == 1
-
-
-def test_the_error_names_the_right_query_of_a_changed_array_if_some_queries_are_not_judged(
-    monkeypatch,
-):
-    monkeypatch.setattr("beir_eval.core.run_sources.topk_arrays.BLOCK_CELLS", 1)
-    ids = np.array([[1, 2], [1, 2], [1, 2]])
-    run = Run.from_arrays(ids, None, query_ids=["other", "q1", "q2"])
-    ids[2, 1] = -5
-    with pytest.raises(RunError, match="the id -5 of query 'q2'"):
-        evaluate({"q1": {"1": 1}, "q2": {"1": 1}}, run)
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, str(2**63), "007", "-3", "٣"])
@@ -394,19 +368,10 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
         ({"doc_ids": {-1: "a"}}, "a row number is -1"),
-        ({"doc_ids": {10**12: "a"}}, "too high for 1 ids; number the rows from 0"),
-        ({"doc_ids": {"x": "a"}}, r"its keys are texts such as 'x'.* pass doc_ids=list\(doc_ids\)"),
+        ({"doc_ids": {"x": "a"}}, "doc_ids: .* cannot be interpreted as an integer"),
         (
-            {"doc_ids": [{"_id": "a", "text": "t"}]},
-            r"its first entry is a dict.* doc_ids=\[document\['_id'\] for document in doc_ids\]",
-        ),
-        (
-            {"doc_ids": [Fraction(1, 2)]},  # an object without an id
-            "doc_ids: an id must be text",
-        ),
-        (
-            {"doc_ids": [SimpleNamespace(doc_id="a")]},
-            r"its first entry is a SimpleNamespace.* doc_ids=\[document\.doc_id for document in",
+            {"doc_ids": [{"_id": "a"}]},
+            "doc_ids: an id must be text or an integer, not an object of",
         ),
         ({"query_ids": "qr"}, "query_ids must be a list of ids, not the text"),
         ({"ids": [[1, 2], [3, -2]]}, "the id -2 of query 'r'"),
@@ -446,12 +411,8 @@ def test_a_score_of_an_array_that_is_not_finite_is_named(bad):
 # Dataframes
 
 
-def _pandas(columns):
-    return pd.DataFrame(columns)
-
-
 FRAMES = {
-    "pandas": _pandas,
+    "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
     "polars lazy": pl.LazyFrame,
     "pyarrow": pa.table,

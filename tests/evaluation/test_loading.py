@@ -74,7 +74,6 @@ def example(**settings):
         ({}, ("measures", 1), "nDCG@10", "measures: listed more than once: 'nDCG@10'"),
         ({}, ("measures", 1), "P@2", "measures: 'P@2' is not the canonical name of a measure"),
         ({}, ("custom_measures", "x"), SCALE, "custom_measures: 'x' is not among the measures"),
-        ({}, ("counted", "judged_in_top", "09"), [5, 8], "'09' is not a whole number above 0"),
         ({}, ("counted", "queries_judged"), "nine", "counted.queries_judged: Input should be"),
         ({}, ("counted", "queries_judged"), REMOVED, "counted.queries_judged: Field required"),
     ],

@@ -1,4 +1,4 @@
-"""Naive readers of every format: a few lines each, with nothing but the standard library.
+"""Naive readers of every format: a few lines each, by the names of columns that the package knows.
 
 Each returns what a file that the package accepts must contain, or raises ``Refused``. A reference
 may accept a file that the package refuses (``fuzz_grammar`` makes the files that must be accepted).
@@ -14,34 +14,15 @@ from collections import Counter
 
 import zstandard
 
-QUERY_KEYS = ("query_id", "qid", "queryid", "q_id", "topic_id")
-DOC_KEYS = ("doc_id", "docno", "docid", "corpus_id", "document_id", "pid", "passage_id")
-SCORE_KEYS = ("score", "sim", "similarity")
-GRADE_KEYS = ("grade", "relevance", "label", "rel", "score")
+from beir_eval.core.column_names import OTHER_NAMES, USUAL_NAMES
+
+QUERY_KEYS, DOC_KEYS, SCORE_KEYS, GRADE_KEYS = USUAL_NAMES.values()
 #: Names in tables that have none of the usual ones.
-OTHER_KEYS = {
-    QUERY_KEYS: ("query", "topic", "topicid", "query_no", "query_number", "topic_no", "qno"),
-    DOC_KEYS: (
-        *("doc", "document", "documentid", "doc_no", "passage", "passageid", "corpusid", "_id"),
-    ),
-    SCORE_KEYS: (
-        *("_score", "relevance_score", "similarity_score", "sim_score", "retrieval_score"),
-    ),
-    GRADE_KEYS: (
-        *("relevance_score", "relevance_label", "relevance_grade", "relevancy"),
-        *("judgment", "judgement", "rating", "qrel"),
-    ),
-}
+OTHER_KEYS = {names: OTHER_NAMES[role] for role, names in USUAL_NAMES.items()}
 GRADE_HEADERS = {"score", "grade", "label", "rel", "relevance", "relevance_score"}
 LIST_KEYS = (
-    "docs",
-    "documents",
-    "results",
-    "retrieved",
-    "predictions",
-    "ranking",
-    "hits",
-    "doc_ids",
+    *("docs", "documents", "results", "retrieved", "predictions"),
+    *("ranking", "hits", "doc_ids"),
 )
 SCORE_LIST_KEYS = ("scores", "doc_scores")
 PLAIN_IDS = ("_id", "id")
@@ -342,6 +323,8 @@ def qrels_rows(text):
     if trec and not is_beir and is_csv_header(trec[0]):
         return list(csv_rows(text, GRADE_KEYS))
     widths = {len(row) for row in columns_of(text)}
+    if widths == {2}:
+        return [(query, doc, 1.0) for query, doc in columns_of(text)]
     # Tabs separate BEIR's three columns, whose ids may contain blanks.
     by_tabs = [[cell.strip(" ") for cell in line.removesuffix("\r").split("\t")] for line in filled]
     beir = [
@@ -394,25 +377,6 @@ def id_and_text_of(record):
     record_id = next(record[key] for key in RECORD_IDS if key in record)
     texts = [record[key] for key in RECORD_TEXTS if isinstance(record.get(key), str)]
     return id_of(record_id), texts[0]
-
-
-def answers_of(lines):
-    """Return {query: (text, documents, scores, left out, seconds)} of the lines of a journal."""
-    answers = {}
-    for line in lines:
-        record = json.loads(line)
-        docs = [(id_of(doc), float(score)) for doc, score in record["docs"]]
-        seconds = None if record["seconds"] is None else float(record["seconds"])
-        int(record["unnamed"]), int(record["without_parent"]), str(record["at"])
-        _chunks, _further = map(int, record["chunks"])
-        answers[id_of(record["query_id"])] = (
-            record["query"] if isinstance(record["query"], str) else str(record["query"]),
-            [doc for doc, _ in docs],
-            [score for _, score in docs],
-            int(record["left_out"]),
-            seconds,
-        )
-    return answers
 
 
 def labels_of(data):

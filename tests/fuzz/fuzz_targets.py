@@ -6,7 +6,6 @@ differs from that of the naive reference.
 """
 
 import io
-import json
 import math
 import shutil
 import zipfile
@@ -20,19 +19,12 @@ import fuzz_grammar as grammar
 import fuzz_references as references
 import polars as pl
 
-from beir_eval import (
-    load_dataset,
-    read_qrels,
-    read_run,
-)
+from beir_eval import load_dataset, read_qrels, read_run
 from beir_eval.cli.labels import slice_columns
 from beir_eval.comparison.slices import by_metadata
 from beir_eval.datasets import download_dataset
 from beir_eval.datasets.corpus import JsonlCorpus, read_queries
 from beir_eval.errors import BeirEvalError, SettingError
-from beir_eval.integrations.retrieval.documents import Answer, Ranking
-from beir_eval.integrations.retrieval.journal import Journal
-from beir_eval.integrations.retrieval.origin import Origin
 
 
 class WrongContent(Exception):  # noqa: N818 - a finding
@@ -266,49 +258,6 @@ def archive_server():
     return server
 
 
-ORIGIN = Origin(settings={"pipeline": "p", "output": "r.documents"})
-
-
-def check_journal(path):
-    """Resume a run whose journal has these lines, add an answer, and read all again."""
-    run_file = path.with_name("run.json")
-    file = path.with_name("run.json.progress.jsonl")
-    data = path.read_bytes()
-    file.write_bytes(data)
-    run_file.unlink(missing_ok=True)
-    try:
-        with Journal(run_file, ORIGIN) as journal:
-            answers = dict(journal._answers)
-            lines = data.split(b"\n")[1:-1]
-            expect(journal_answers(answers), content_of(references.answers_of, lines))
-            journal.add("one more", "text", Answer(Ranking(["d"], [1.0]), 0, None))
-            journal.write_run()
-            written = as_lists(read_run(run_file))
-            expected = {
-                query: [(doc, exact(score)) for doc, score in zip(docs, scores, strict=True)]
-                for query, (_, docs, scores, _, _) in journal_answers(journal._answers).items()
-            }
-            expect(written, expected)
-        with Journal(run_file, ORIGIN) as journal:
-            expect(journal_answers(journal._answers).keys(), {*answers, "one more"})
-    finally:
-        file.unlink(missing_ok=True)
-        run_file.unlink(missing_ok=True)
-
-
-def journal_answers(answers):
-    return {
-        query: (
-            text,
-            answer.ranking.doc_ids,
-            answer.ranking.scores,
-            answer.left_out,
-            answer.seconds,
-        )
-        for query, (text, answer, _) in answers.items()
-    }
-
-
 def check_labels(path):
     """Read a file of labels as ``--slices`` does."""
     columns = slice_columns([str(path)], folder=None, split=None, qrels=None)
@@ -327,16 +276,6 @@ def check_labels(path):
             expect(column.keys(), expected[name].keys())
 
 
-def journal_example(rng):
-    records = [ORIGIN.to_record()]
-    for query, docs in grammar.rankings(rng, grammar.number).items():
-        seconds = rng.choice([None, 0.5, 2])
-        counts = {"left_out": rng.randrange(3), "unnamed": 0, "without_parent": 0, "chunks": [1, 0]}
-        answer = {"docs": list(docs.items()), **counts, "seconds": seconds, "at": "2026-11-25"}
-        records.append({"query_id": query, "query": rng.choice(grammar.IDS), **answer})
-    return "".join(json.dumps(record) + "\n" for record in records).encode()
-
-
 def first(valid):
     """Return the function that draws the bytes of a valid file, without its content."""
     return lambda rng: valid(rng)[0]
@@ -348,7 +287,6 @@ TARGETS = {
     "parquet": Target(check_parquet, grammar.valid_parquet),
     "records": Target(check_records, first(grammar.valid_records)),
     "dataset": Target(check_dataset, grammar.valid_dataset),
-    "journal": Target(check_journal, journal_example),
     "labels": Target(check_labels, first(grammar.valid_labels)),
 }
 

@@ -6,7 +6,6 @@ import warnings
 import fuzz
 import fuzz_targets
 import pytest
-from fuzz_modules import MODULES
 
 from beir_eval.errors import BeirEvalError
 from time_limit import time_limit
@@ -19,9 +18,8 @@ def _without_warnings():
         yield
 
 
-def test_every_target_has_modules_that_guide_it_and_seeds():
-    assert set(MODULES) == set(fuzz_targets.TARGETS)
-    assert {folder.name for folder in fuzz.SEEDS.iterdir()} == set(MODULES)
+def test_every_target_has_seeds():
+    assert {folder.name for folder in fuzz.SEEDS.iterdir()} == set(fuzz_targets.TARGETS)
 
 
 @pytest.mark.parametrize("name", fuzz_targets.TARGETS)
@@ -54,14 +52,13 @@ def test_a_valid_file_is_accepted_and_read_as_what_it_contains(tmp_path, name):
 def test_a_finding_is_written_once_with_the_command_that_repeats_it(
     tmp_path, monkeypatch, behaviour, finding
 ):
-    monkeypatch.setattr(fuzz, "WORK", tmp_path)
+    monkeypatch.setattr(fuzz, "FINDINGS", tmp_path / "findings")
     monkeypatch.setattr(fuzz, "SLOWEST", 0.02)
     target = fuzz_targets.Target(behaviour, fuzz_targets.TARGETS["run"].example)
     monkeypatch.setitem(fuzz_targets.TARGETS, "run", target)
-    monkeypatch.setattr(fuzz.Finder, "seconds_alone", lambda _: 0.5)
     finder = fuzz.Finder("run", tmp_path)
-    finder.run(b"first")
-    finder.run(b"second")
+    finder.run("input", b"first")
+    finder.run("input", b"second")
     data, text = sorted((tmp_path / "findings" / "run").iterdir())
     assert data.read_bytes() == b"first"
     assert finding in text.read_text()

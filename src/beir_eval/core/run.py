@@ -217,9 +217,9 @@ class Run:
 
         Args:
             ids: integers or texts [Q, k]: document ids, or integers that are row numbers of
-                ``doc_ids``. A numpy array, or what numpy can read on the CPU through ``__array__``
-                or DLPack, such as the indices of ``torch.topk``; for texts, also lists of equal
-                length. -1 and masked values are padding; among texts, "" and None are.
+                ``doc_ids``. A numpy array, or what numpy can read on the CPU through
+                ``__array__``, such as the indices of ``torch.topk``; for texts, also lists of
+                equal length. -1 and masked values are padding; among texts, "" and None are.
             scores: numbers [Q, k] in any order, higher is better (negate the distances of a
                 Euclidean index); or None, then the order given is the ranking. Scores at padding
                 are ignored.

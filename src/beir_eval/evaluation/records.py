@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import UserString
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 from pydantic_core.core_schema import (
     CoreSchema,
     no_info_after_validator_function,
@@ -22,7 +21,6 @@ from beir_eval.core.qrels import hash_text
 from beir_eval.core.ranking import EvaluationSettings
 from beir_eval.core.run_sources.chunks import TextCounts
 from beir_eval.core.saved import FROZEN, WITHOUT_UNSET
-from beir_eval.errors import shown
 from beir_eval.inspection.finding import Finding
 
 if TYPE_CHECKING:
@@ -127,20 +125,6 @@ class Provenance(BaseModel):
     conventions: Conventions | None = None
 
 
-def _read_cutoff(key: object) -> object:
-    """Return a cutoff that is a key of JSON as an integer; pydantic alone would take "09" too.
-
-    Raises:
-        ValueError: the text is not that of a whole number above 0.
-    """
-    if not isinstance(key, str):
-        return key
-    if not re.fullmatch(r"[1-9][0-9]{0,17}", key):
-        msg = f"{shown(key)} is not a whole number above 0"
-        raise ValueError(msg)
-    return int(key)
-
-
 class Counted(BaseModel):
     """Counts of queries, documents and judgements in an evaluation.
 
@@ -204,7 +188,7 @@ class Counted(BaseModel):
     repeated_judgements: int
     max_grade: float
     deepest_ranking: int
-    judged_in_top: dict[Annotated[int, BeforeValidator(_read_cutoff)], tuple[int, int]]
+    judged_in_top: dict[int, tuple[int, int]]
     queries_matched: int
     documents_retrieved: int
     documents_judged: int

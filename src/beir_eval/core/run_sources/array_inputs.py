@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import id_text, ids_as_text
 from beir_eval.errors import RunError, shown
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 PADDING = -1
 _DIMENSIONS = 2
-#: A higher row number is accepted only if a tenth of the numbers below it have an id.
-_HIGHEST_ROW = 100_000_000
 
 
 class DocIdTable(NamedTuple):
@@ -56,7 +53,6 @@ class DocIdTable(NamedTuple):
                 f"{type(doc_ids).__name__}"
             )
             raise RunError(msg)
-        _refuse_documents(doc_ids)
         try:
             texts = (
                 _by_row_number(doc_ids)
@@ -74,42 +70,10 @@ class DocIdTable(NamedTuple):
         return cls(texts, np.array(first_row, dtype=np.int64))
 
 
-def _refuse_documents(doc_ids: Any) -> None:
-    """Raise RunError for documents in place of ids; the message shows none of them.
-
-    Args:
-        doc_ids: what the caller passed: a mapping by document id, or a sequence of documents.
-    """
-    first = next(iter(doc_ids), None) if is_iterable(doc_ids) else None
-    if isinstance(doc_ids, Mapping) and isinstance(first, str):
-        problem = f"its keys are texts such as {shown(first)}; if these are the ids"
-        remedy = "doc_ids=list(doc_ids)"
-    elif isinstance(first, Mapping):
-        key = next((key for key in ("_id", "id", "doc_id", "docid") if key in first), "_id")
-        problem = f"its first entry is a {type(first).__name__}; if these are documents"
-        remedy = f"doc_ids=[document[{key!r}] for document in doc_ids]"
-    elif key := next((key for key in ("doc_id", "id", "docid") if hasattr(first, key)), ""):
-        problem = f"its first entry is a {type(first).__name__}; if these are documents"
-        remedy = f"doc_ids=[document.{key} for document in doc_ids]"
-    else:
-        return
-    msg = (
-        "doc_ids must be the document id of each row of the index, as a list or as {row number: "
-        f"id}}, but {problem} in the order of the index, pass {remedy}"
-    )
-    raise RunError(msg)
-
-
 def _by_row_number(doc_ids: Mapping[Any, Any]) -> list[str]:
     """Return the ids in the order of row numbers, "" for numbers that the mapping leaves out."""
     id_of_row = {operator.index(row): id_text(doc_id) for row, doc_id in doc_ids.items()}
     highest = max(id_of_row, default=-1)
-    if highest > max(_HIGHEST_ROW, 10 * len(id_of_row)):
-        msg = (
-            f"the row number {shown(highest)} is too high for {len(id_of_row):,} ids; number the "
-            "rows from 0"
-        )
-        raise ValueError(msg)
     if id_of_row and min(id_of_row) < 0:
         msg = f"a row number is {shown(min(id_of_row))}; they count from 0"
         raise ValueError(msg)
@@ -123,7 +87,7 @@ def as_array(label: str, values: Any) -> NDArray[Any]:
 
     Args:
         label: what messages call the values, for example "ids".
-        values: anything that numpy can read on the CPU through ``__array__`` or DLPack.
+        values: anything that numpy can read on the CPU through ``__array__``.
 
     Raises:
         RunError: numpy cannot read the values, or they do not have two dimensions.
@@ -140,11 +104,8 @@ def as_array(label: str, values: Any) -> NDArray[Any]:
         widened = values.astype(np.int64 if is_integer else np.float64)
         values = np.ma.filled(widened, PADDING if is_integer else np.nan)
     try:
-        if not hasattr(values, "__array__") and hasattr(values, "__dlpack__"):
-            array = np.from_dlpack(values)
-        else:
-            array = np.asarray(values)
-    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        array = np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
         msg = (
             f"{label} cannot be read as a numpy array: {error}. Pass a numpy array; for lists of "
             "different lengths use Run.from_rankings or Run.from_columns"
