@@ -113,21 +113,6 @@ def test_the_bundled_data_set_is_part_of_the_package():
         assert set(beir_eval.read_run(run).query_ids) == set(qrels.query_ids)
 
 
-def test_every_call_in_the_table_of_inputs_has_an_example_that_runs():
-    page = (SOURCE.parents[1] / "docs" / "inputs.md").read_text()
-    first_example, _, rest = page.partition("| you have | call |")
-    table, _, examples = rest.partition("\n\n")
-    calls = re.findall(r"`([A-Za-z_.]+\([^`]*\))`", table)
-    assert len(calls) >= 12
-    for call in calls:
-        # The example may add measures or settings to the call.
-        opening = call.removesuffix(")")
-        expected = opening.replace("evaluate(qrels, run", "ndcg(qrels, run").replace(
-            "evaluate(qrels, frame", "ndcg(qrels, frame"
-        )
-        assert expected in first_example + examples, call
-
-
 def test_the_package_contains_the_py_typed_marker():
     assert (SOURCE / "py.typed").exists()
 

@@ -37,13 +37,6 @@ def test_text_in_utf_16_or_utf_32_is_refused_with_its_name(tmp_path, kind, mark,
         read(path)
 
 
-def test_a_run_in_utf_16_that_is_read_in_parts_is_refused_with_its_name(tmp_path):
-    path = tmp_path / "run.trec"
-    path.write_bytes(TEXTS["TREC run"][1].encode("utf-16"))
-    with pytest.raises(FileFormatError, match="UTF-16LE text"):
-        read_run(path, parts=True)
-
-
 @pytest.mark.parametrize("cut", ["q4", "q4 0", "q4 0 d7", "q4 0 d7 "])
 def test_a_last_line_of_trec_qrels_that_is_too_short_is_called_cut_off(tmp_path, cut):
     path = tmp_path / "qrels"
@@ -64,11 +57,4 @@ def test_a_last_line_of_beir_qrels_that_is_too_short_is_called_cut_off(tmp_path,
     path = tmp_path / "qrels"
     path.write_text(header + "q1\td1\t1\nq1\td2\t0\n" + cut)
     with pytest.raises(FileFormatError, match=r"line \d: \d columns, .* may be cut off"):
-        read_qrels(path)
-
-
-def test_a_line_that_is_too_long_is_not_called_cut_off(tmp_path):
-    path = tmp_path / "qrels"
-    path.write_text(QRELS + "q4 0 d7 1 more")
-    with pytest.raises(FileFormatError, match=r"line 3: 5 columns, .* blanks or tabs$"):
         read_qrels(path)

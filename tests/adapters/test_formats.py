@@ -5,7 +5,6 @@ import json
 import re
 from functools import partial
 
-import numpy as np
 import polars as pl
 import pytest
 import zstandard
@@ -121,18 +120,6 @@ def test_a_run_that_is_passed_as_qrels_is_refused(tmp_path):
         read_qrels(path)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_damaged_parquet_file_is_refused(tmp_path, seed):
-    rng = np.random.default_rng(seed)
-    frame = pl.DataFrame({"qid": ["q"] * 9, "docno": list("abcdefghi"), "score": rng.random(9)})
-    frame.write_parquet(tmp_path / "good")
-    data = (tmp_path / "good").read_bytes()
-    with pytest.raises(FileFormatError):
-        read_run(
-            write_file(tmp_path, data[: int(rng.integers(4, len(data)))], "cut"), format="parquet"
-        )
-
-
 def endings_of(table):
     """Return one ending of each format that is written."""
     return [(row.written_endings or row.endings)[0] for row in table.formats if row.write]
@@ -164,23 +151,12 @@ def test_an_empty_ranking_survives_in_json(tmp_path):
 BAD_RUNS = {
     "qrels": ("q1 0 d1 1\nq1 0 d2 0\n", "the rank 'd1' is not a whole number"),
     "qrels with numbers for ids": ("q 0 7 1\nq 0 9 1\n", "look like TREC qrels"),
-    "a rank beyond reason": (f"q a {'9' * 30}\n", "is not a whole number"),
     "deep JSON lines": ("{" + "[" * 200_000, "not JSON|nested too deeply"),
-    "a number of many digits": (f'{{"q": {{"a": {"9" * 5000}}}}}', "not JSON"),
     "scores of another length": (json_lines({"qid": "q", "docs": ["a"], "scores": []}), "as many"),
-    "documents twice": (
-        json_lines({"qid": "q", "docs": ["a"], "doc_ids": ["b"]}),
-        "for the same value, 'docs'",
-    ),
     "a listed document without a score": (
         json_lines({"qid": "q", "docs": [{"id": "a", "rank": 1}]}),
         "must have an id and a score, but it has 'id', 'rank'",
     ),
-    "a listed score that is null": (
-        json_lines({"qid": "q", "docs": [["a", None]]}),
-        "not .'a', None",
-    ),
-    "a key twice in a record": ('{"qid": "q", "docs": [], "docs": []}\n{}', "listed twice"),
     "MS MARCO with a short line": ("q a 1 2\nq b 2\n", "line 2: 3 columns, expected 4"),
     "CSV with other names": (
         "qid,passage_text,score\nq,a,1\n",
@@ -192,17 +168,14 @@ BAD_RUNS = {
     "CSV with an open quote": ('qid,docid,score\nq,"a,1\n', "not comma-separated values"),
     "CSV without rows": ("qid,docid,score\n", "no line below the header"),
     "broken JSON": ('{"q": {"a": 1}', "not JSON"),
-    "a list": ("[1, 2]", "expected {query_id: {doc_id: score}}, found a list"),
     "the columns of a table": (
         '{"qid": ["q"],\n"docid": ["a"], "score": [1]}',
         "these are columns of a table",
     ),
-    "lists with scores for some": ('{"q": ["a"], "r": {"a": 1}}', "some have none"),
     "a score that is text": ('{"q": {"a": "1"}}', "score of document 'a' for query 'q'"),
     "a score that is true": ('{"q": {"a": true}}', "is True; it must be a finite number"),
     "a score that is null": ('{"q": {"a": null}}', "a score for query 'q' is null"),
     "NaN": ('{"q": {"a": NaN}}', "is nan; it must be a finite number"),
-    "a number beyond reason": (f'{{"q": {{"a": 1{"0" * 400}}}}}', "must be a finite number"),
     "a query twice": ('{"q": {"a": 1}, "q": {"b": 1}}', "the query 'q' is listed twice"),
     "an empty id": ('{"q": {"": 1}}', "an id is empty"),
     "an empty object": ("{}", "there is no query in it"),
@@ -222,7 +195,6 @@ BAD_FOR_A_FORMAT = {
     "MS MARCO stated as TREC": ("q a 1\n", "trec", "line 1: 3 columns, expected 6"),
     "an empty file stated as CSV": ("", "csv", "no column that is recognisably query_id"),
     "text stated as Parquet": ("q Q0 a 1 1 t\n", "parquet", "not a readable Parquet file"),
-    "deep JSON": ("[" * 200_000, "json", "JSON"),
 }
 
 
@@ -242,13 +214,6 @@ def test_a_file_of_another_format_than_the_stated_one_is_refused(
 ):
     with pytest.raises(FileFormatError, match=problem):
         read_run(write_file(tmp_path, content), format=stated)
-
-
-def test_a_parquet_file_without_the_columns_is_refused(tmp_path):
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "x")
-    for read in (read_run, read_qrels):
-        with pytest.raises(FileFormatError, match="no column that is recognisably query_id"):
-            read(tmp_path / "x")
 
 
 def test_an_unknown_format_is_refused_with_the_choices(tmp_path):
@@ -345,14 +310,6 @@ def test_trec_ranks_count_from_1_in_the_order_of_trec_eval(tmp_path):
     assert (tmp_path / "r.trec").read_text() == (
         "q Q0 a 3 1.0 mine\nq Q0 c 1 2.0 mine\nq Q0 b 2 2.0 mine\n"
     )
-
-
-def test_a_run_without_scores_gets_descending_ones(tmp_path):
-    write_run(Run.from_rankings({"q": ["b", "a"]}), tmp_path / "r.trec")
-    assert (tmp_path / "r.trec").read_text().splitlines() == [
-        "q Q0 b 1 2.0 beir-eval",
-        "q Q0 a 2 1.0 beir-eval",
-    ]
 
 
 def test_whole_grades_are_written_without_a_point(tmp_path):

@@ -83,13 +83,6 @@ def test_systems_in_any_order_of_lines_are_refused_and_each_is_read_by_its_name(
         assert chosen.as_dict() == run
 
 
-def test_systems_without_a_common_document_are_told_by_their_ranks(tmp_path):
-    path = tmp_path / "run"
-    path.write_text("q Q0 a 1 9 one\nq Q0 b 2 8 one\nq Q0 c 1 7 two\nq Q0 d 2 6 two\n")
-    with pytest.raises(FileFormatError, match="'one', 'two'"):
-        read_run(path)
-
-
 RUNS_OF_ONE = {
     "a tag for each query": "q1 Q0 a 1 9 one\nq2 Q0 a 1 8 two\n",
     "the tag says where a document comes from": "q Q0 a 1 9 one\nq Q0 b 2 8 two\nq Q0 c 3 7 one\n",
@@ -136,18 +129,6 @@ def test_every_column_that_tells_systems_apart_is_known_in_tables(tmp_path, colu
     with pytest.raises(FileFormatError, match=f"the column '{column}' has the values 'one', 'two'"):
         read_qrels(path)
     assert read_qrels(path, where={column: "two"}).as_dict() == Qrels(BM25).as_dict()
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_value_is_one_system(tmp_path, kind):
-    path = write(tmp_path / "run", rows_of({"dense": DENSE}), kind)
-    assert read_run(path).as_dict() == DENSE
-
-
-def test_empty_cells_are_no_system(tmp_path):
-    path = tmp_path / "run.csv"
-    path.write_text("system,qid,docno,score\ndense,q1,a,0.9\n,q1,b,0.5\n")
-    assert read_run(path).as_dict() == {"q1": {"a": 0.9, "b": 0.5}}
 
 
 def test_where_takes_any_column_and_several(tmp_path):

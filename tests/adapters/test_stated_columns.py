@@ -6,7 +6,6 @@ import pytest
 
 from beir_eval import read_qrels, read_run
 from beir_eval.errors import FileFormatError, SettingError
-from beir_eval.validation import validate
 from command_line import output_of, run
 from written_files import SEPARATORS, write_table
 
@@ -53,18 +52,6 @@ def test_a_stated_column_that_the_file_lacks_is_refused_with_those_that_it_has(t
     path = write(tmp_path, {"qid": ["q1"], "hit": ["d1"], "score": [1.5]}, kind, "run")
     with pytest.raises(FileFormatError, match=r"'passage'.*'qid', 'hit', 'score'"):
         read_run(path, columns={"doc_id": "passage"})
-
-
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ({"grade": "label"}, "names the columns query_id, doc_id, score, not 'grade'"),
-        ({"doc_id": 7}, "the column of doc_id must have a name, not 7"),
-    ],
-)
-def test_columns_of_another_form_are_refused(tmp_path, columns, problem):
-    with pytest.raises(SettingError, match=problem):
-        read_run(write(tmp_path, RUN, "csv", "run"), columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -121,15 +108,3 @@ def test_a_name_that_no_file_has_is_an_error(tmp_path, name):
     assert code == 2, output
     assert "--columns states doc_id=passage, but no file has the column 'passage'" in output
     assert "the tables have 'qid', 'hit', 'docno', 'score'" in output
-
-
-def test_the_error_on_the_command_line_names_the_option(tmp_path):
-    (tmp_path / "q.trec").write_text("q1 0 d1 1\n")
-    code, output = command("evaluate", tmp_path / "q.trec", write(tmp_path, RUN, "csv", "r.csv"))
-    assert (code, "name it with --columns as query_id" in output) == (2, True), output
-
-
-def test_validate_takes_the_columns_of_judgements_and_runs(tmp_path):
-    qrels, run = write(tmp_path, QRELS, "csv", "q"), write(tmp_path, RUN, "csv", "r")
-    validation = validate(qrels, run, columns={**RUN_COLUMNS, **QRELS_COLUMNS})
-    assert [summary.queries for summary in validation.inputs] == [1, 1]

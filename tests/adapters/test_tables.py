@@ -144,24 +144,3 @@ def test_qrels_of_beir_are_not_read_as_a_run(tmp_path):
     path = write_file(tmp_path, "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n", "test.tsv")
     with pytest.raises(FileFormatError, match=r"look like judgements, .* with read_qrels"):
         read_run(path)
-
-
-@pytest.mark.parametrize("separator", [";", "\t"])
-def test_a_line_with_numbers_is_no_header(tmp_path, separator):
-    line = separator.join(["query", "document", "1"]) + "\n"
-    if separator == "\t":
-        assert read_qrels(write_file(tmp_path, line, "q.tsv")).as_dict() == {
-            "query": {"document": 1.0}
-        }
-    else:
-        with pytest.raises(FileFormatError, match="line 1: 1 columns"):
-            read_qrels(write_file(tmp_path, line, "q.tsv"))
-
-
-@pytest.mark.parametrize("separator", [";", "\t"])
-def test_a_quote_without_an_end_is_named_with_the_separator(tmp_path, separator):
-    path = write_file(
-        tmp_path, f'qid{separator}docno{separator}score\nq1{separator}"d1\n', "run.csv"
-    )
-    with pytest.raises(FileFormatError, match=r"not (semicolon|tab)-separated values"):
-        read_run(path)

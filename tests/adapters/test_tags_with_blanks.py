@@ -7,7 +7,6 @@ import pytest
 from beir_eval import evaluate, read_run
 from beir_eval.adapters import run_parts
 from beir_eval.errors import FileFormatError
-from beir_eval.validation import validate
 from written_files import write_file
 
 TAG = "BM25 (k1=0.9 b=0.4)"
@@ -41,14 +40,6 @@ def test_a_tag_with_blanks_is_read_in_parts_of_every_size(tmp_path, monkeypatch,
     path = write_file(tmp_path, "".join(LINES))
     qrels = {query: {"d1": 1} for query in RUN}
     assert evaluate(qrels, read_run(path, parts=True)) == evaluate(qrels, RUN)
-
-
-def test_ranks_beside_a_tag_with_blanks_are_checked_by_validate(tmp_path):
-    path = write_file(
-        tmp_path, "".join(LINES).replace(" 1 9.5 ", " 2 9.5 ").replace(" 2 8.5", " 1 8.5")
-    )
-    codes = {finding.code for finding in validate({"q1": {"d1": 1}}, path).findings}
-    assert "ranks-against-scores" in codes
 
 
 REFUSED = {

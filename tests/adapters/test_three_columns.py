@@ -1,6 +1,5 @@
 """Three columns are query, document and a rank or a score, by the numbers; or refused."""
 
-import random
 import re
 
 import pytest
@@ -82,11 +81,3 @@ def test_a_later_line_of_scores_that_is_malformed_is_named(tmp_path):
         read_run(write(tmp_path, ["q1 a 0.5", "q1 b 1 0.25"]))
     with pytest.raises(FileFormatError, match="line 2: the score 'high' is not a finite number"):
         read_run(write(tmp_path, ["q1 a 0.5", "q1 b high"]))
-
-
-def test_a_large_file_of_scores_is_read_as_its_lines_are(tmp_path):
-    rng = random.Random(0)
-    rows = [f"q{rng.randrange(50)} d{number} {rng.random()!r}" for number in range(20_000)]
-    plain, by_line = read_run(write(tmp_path, rows)), None
-    by_line = read_run(write(tmp_path, [*rows, "# comment"], "  "))
-    assert plain.as_dict() == by_line.as_dict()
