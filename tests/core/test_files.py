@@ -21,7 +21,6 @@ from beir_eval.core.files import (
     FileContent,
     as_path,
     check_is_text,
-    decode,
     file_sha256,
     file_stem,
     import_zstandard,
@@ -29,9 +28,7 @@ from beir_eval.core.files import (
     is_packed,
     is_parquet,
     parquet_errors,
-    part_of_file_name,
     read_number,
-    split_fields,
     unpack,
     wide_encoding,
 )
@@ -82,13 +79,6 @@ def test_polars_gets_a_path_where_it_can_open_it(text_file, tmp_path):
     assert FileContent(odd).source().read() == TEXT.encode()
 
 
-def test_lines_without_a_last_part_end_with_the_file(tmp_path):
-    path = tmp_path / "file"
-    path.write_text("a\nb\n")
-    assert FileContent(path).spans(100) == [(0, 4)]
-    assert FileContent(path).spans(2) == [(0, 2), (2, 4)]
-
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
 def test_a_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe"
@@ -114,11 +104,6 @@ def test_damaged_files_are_refused_with_their_name(tmp_path, data, problem):
     with pytest.raises(FileFormatError, match=problem) as caught:
         FileContent(path).text()
     assert "file" in str(caught.value)
-
-
-def test_a_byte_order_mark_is_dropped():
-    assert decode(Path("file"), b"\xef\xbb\xbfq1") == "q1"
-    assert unpack(Path("file"), b"q1") == b"q1"
 
 
 def test_the_name_of_a_file_is_that_of_its_system(tmp_path):
@@ -149,10 +134,6 @@ def test_only_finite_numbers_of_ascii_digits_are_numbers(text):
     assert read_number(Path("file"), 3, "score", " 1e2 ".strip()) == 100.0
     with pytest.raises(FileFormatError, match=r"the score .* is not a finite number"):
         read_number(Path("file"), 3, "score", text)
-
-
-def test_fields_are_split_at_ascii_white_space():
-    assert split_fields("q1 \t d1\u2003x\n") == ["q1", "d1\u2003x"]
 
 
 def test_zst_without_its_package_names_the_extra(monkeypatch, tmp_path):
@@ -282,20 +263,6 @@ def test_another_file_is_refused_with_the_field_or_with_what_reads_it(tmp_path, 
         Thing.load(path)
 
 
-class Power(Saved):
-    """A record of a kind whose files are recognised."""
-
-    WHAT = "experiment power"
-    fewest_differing: int
-    smallest_margin: float
-
-
-def test_a_record_of_a_known_kind_is_saved_and_loaded(tmp_path):
-    record = Power(fewest_differing=6, smallest_margin=0.01)
-    record.save(tmp_path / "power.json")
-    assert Power.load(tmp_path / "power.json") == record
-
-
 def test_a_folder_is_not_a_saved_record(tmp_path):
     with pytest.raises(ResultError, match="a folder, not the file of a saved thing"):
         Thing.load(tmp_path)
@@ -309,12 +276,6 @@ def test_a_key_or_a_text_that_is_not_unicode_cannot_be_saved(tmp_path):
         with pytest.raises(ResultError, match="not saved, the thing contains text"):
             Thing(sizes=(1, 2), **wrong).save(tmp_path / "record.json")
     assert [path.name for path in tmp_path.iterdir()] == ["replacement.json"]
-
-
-def test_completion_offers_no_deprecated_methods():
-    names = dir(Thing(sizes=()))
-    assert {"save", "load", "model_dump"} <= set(names)
-    assert not {"dict", "json", "copy", "parse_raw"} & set(names)
 
 
 def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path):
@@ -354,7 +315,3 @@ def test_the_head_of_a_file_ends_with_a_whole_line(tmp_path):
     head = FileContent(long).whole_lines_of_head().data()
     assert head.endswith(b"1\n")
     assert 60_000 < len(head) < 70_000
-
-
-def test_a_name_with_a_path_in_it_is_one_part_of_a_file_name():
-    assert part_of_file_name("runs/bm25") == "runs_bm25"

@@ -2,7 +2,6 @@
 
 import os
 import pty
-import re
 import sys
 import termios
 import threading
@@ -83,13 +82,6 @@ def test_a_patient_bar_appears_in_the_middle_of_a_long_first_step(terminal):
         wait_until(lambda: "reading" in last_line(written()))
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("refreshed_often")
-def test_the_clock_of_a_bar_advances_during_a_step(terminal):
-    with terminal() as written, progress_bar(total=2, desc="queries"):
-        wait_until(lambda: re.search(r"\[00:(?!00)", last_line(written())))
-
-
 def test_no_bar_is_shown_without_a_terminal_or_when_it_is_switched_off(terminal, capsys):
     with terminal() as written, progress_bar(shown=False, total=2) as advance:
         advance(1, "measuring bm25")
@@ -122,23 +114,6 @@ def test_without_tqdm_a_benchmark_runs_and_shows_no_bar(terminal, monkeypatch, t
     with terminal() as written:
         assert not benchmark.run().failures
         assert written() == ""
-
-
-@pytest.mark.filterwarnings("ignore:.*document ids do not match")
-@pytest.mark.usefixtures("refreshed_often")
-def test_the_bar_of_a_benchmark_names_the_current_data_set_and_system(terminal, tmp_path):
-    with terminal() as written:
-
-        def slow(queries, corpus):
-            wait_until(lambda: f"{demo.FOLDER.name}: slow" in written())
-            return {query: {"d": 1.0} for query in queries}
-
-        systems = {"slow": slow}
-        benchmark = Benchmark(
-            [demo.FOLDER], systems, folder=tmp_path, measures="MRR", progress=True
-        )
-        assert not benchmark.run().failures
-        assert "done: 100%" in last_line(written())
 
 
 @pytest.mark.usefixtures("refreshed_often")

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from itertools import accumulate
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 import zstandard
@@ -22,13 +21,11 @@ from beir_eval import (
     DEFAULT_MEASURES,
     BeirEvalWarning,
     Evaluator,
-    Qrels,
     compare_runs,
     evaluate,
     read_run,
 )
 from beir_eval.adapters import run_parts, run_size
-from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.run_sources import parts as module
 from beir_eval.errors import (
     BeirEvalError,
@@ -285,12 +282,6 @@ def test_a_file_that_is_not_grouped_is_read_twice_however_often_it_is_used(
     assert len(reads) == 2
 
 
-def test_rows_of_queries_with_equal_hashes_may_stay_mixed(tmp_path, small_parts, monkeypatch):
-    path = write(tmp_path / "run", ordered(ROWS, "shuffled"), "trec")
-    monkeypatch.setattr(module, "grouped_by_query", lambda rows: rows)
-    assert_as_in_memory(QRELS, path, keep_top=3)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_what_a_run_lists_is_what_the_file_lists(form, tmp_path, small_parts):
     path = write(tmp_path / "run", ordered(ROWS, "shuffled"), form)
@@ -407,36 +398,6 @@ def test_tags_are_those_of_systems_by_all_lines_of_the_file(
     assert (result is FileFormatError) == (shared != "nothing" and num_tags <= 50)
 
 
-@pytest.mark.parametrize(
-    ("content", "format_name"),
-    [
-        ("q1 d1 Q0 1 0.5 tag\n", None),
-        ("q1 d1\n", None),
-        ("q1,d1,2.5\n", None),
-        ("query_id,doc_id\nq1,d1\n", None),
-        ("query_id,doc_id,score\n", None),
-        ("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td1\t0\n", None),
-        ("q1 0 17 1\nq1 0 18 0\n", None),
-        ("# nothing\n", "trec"),
-        ("q1 d1 1\n", "trec"),
-        ("q1 Q0 d1 1 0.5 tag\n", "msmarco"),
-        ("", None),
-        ("PAR1", None),
-    ],
-)
-def test_files_that_are_no_runs_are_refused_as_in_memory(
-    content, format_name, tmp_path, small_parts
-):
-    path = tmp_path / "run"
-    path.write_text(content)
-    errors = []
-    for parts in (False, True):
-        with pytest.raises(BeirEvalError) as caught:
-            evaluate(QRELS, read_run(path, parts=parts, format=format_name))
-        errors.append((type(caught.value), str(caught.value)))
-    assert errors[0] == errors[1]
-
-
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("last", ["2.5", "9", "-1", "1", "x"])
 def test_a_third_column_is_told_by_all_lines_of_the_file(last, order, tmp_path, small_parts):
@@ -459,21 +420,6 @@ def test_stated_columns_are_read_as_in_memory(form, tmp_path, small_parts):
     assert result is SettingError if form == "trec" else result["MRR"] > 0
     for wrong in ({"score": "heat"}, {"grade": "points"}):
         assert isinstance(assert_as_in_memory(QRELS, path, reading={"columns": wrong}), type)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"), [("query_id", None), ("doc_id", ""), ("score", None), ("score", np.nan)]
-)
-def test_invalid_values_in_parquet_are_refused_with_their_row(column, value, tmp_path, small_parts):
-    path = write(tmp_path / "run", ROWS, "parquet")
-    late = {"query_id": "q1", "doc_id": "late", "score": 0.5, column: value}
-    frame = pl.read_parquet(path)
-    pl.concat([frame, pl.DataFrame([late], schema=frame.schema)]).write_parquet(path)
-    with pytest.raises(FileFormatError) as in_memory:
-        read_run(path, parts=False)
-    with pytest.raises(FileFormatError) as in_parts:
-        evaluate(QRELS, read_run(path, parts=True))
-    assert str(in_parts.value) == str(in_memory.value)
 
 
 def test_what_cannot_be_read_in_parts_is_refused_with_the_reason(tmp_path):
@@ -615,16 +561,6 @@ def test_a_reader_without_rows_is_a_run_without_queries():
     source = module.PartsSource(Empty())
     assert source.query_ids == ()
     assert list(source.rankings()) == []
-
-
-def test_the_matrix_of_rows_in_any_order_is_that_of_the_run_in_memory(tmp_path, small_parts):
-    write(tmp_path / "run.trec", random.Random(0).sample(ROWS, len(ROWS)), "trec")
-    matrices = [
-        relate(Qrels(QRELS), read_run(tmp_path / "run.trec", parts=parts), EvaluationSettings())[0]
-        for parts in (True, False)
-    ]
-    assert matrices[0].num_retrieved.tolist() == matrices[1].num_retrieved.tolist()
-    assert matrices[0].cells.rank.tolist() == matrices[1].cells.rank.tolist()
 
 
 def test_a_file_that_changes_is_read_anew(tmp_path, small_parts):

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beir_eval import EvaluationResult
 from beir_eval.errors import FileFormatError, InputError, SettingError
 from beir_eval.evaluation import answer_scores, read_gold_answers
 
@@ -87,9 +86,3 @@ def test_a_damaged_file_of_gold_answers_is_refused_with_the_line(line, problem, 
     with pytest.raises(FileFormatError) as caught:
         read_gold_answers(path)
     assert problem in str(caught.value)
-
-
-def test_the_scores_are_a_result():
-    scores = answer_scores({"q": "x"}, {"q": "x"})
-    result = EvaluationResult.from_scores("rag", scores, bounds=(0, 1), higher_is_better=True)
-    assert result.aggregate == {"EM": 1.0, "token F1": 1.0, "contains": 1.0}

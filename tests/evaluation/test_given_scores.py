@@ -87,13 +87,6 @@ def test_scores_of_evaluate_given_back_have_the_same_means(case, measure):
     np.testing.assert_equal(given_back.aggregate, ours.aggregate)
 
 
-def test_bounds_and_direction_can_be_stated_once_for_all_custom_measures():
-    result = judged(
-        {"a": {"q": 1}, "b": {"q": 2}, "MRR": {"q": 1}}, bounds=(0, 5), higher_is_better=False
-    )
-    assert result.custom_measures == dict.fromkeys("ab", ScoreScale((0, 5), higher_is_better=False))
-
-
 score = st.one_of(st.none(), st.just(math.nan), st.floats(0, 1))
 
 
@@ -134,13 +127,9 @@ def test_a_score_that_exceeds_a_bound_by_rounding_is_set_to_it(value):
         ({"seconds": {1: 0.5, "1": 0.6}}, {}, InputError, "scores of seconds: .*same query"),
         ({"seconds": {"": 0.5}}, {}, InputError, "an id is empty"),
         ({}, {}, InputError, "no measure"),
-        ({"seconds": [1.0]}, {}, InputError, "not all mappings"),
-        ([1.0], {}, InputError, "not list"),
         ({"nDGC@10": {"q": 1}}, {}, UnknownMeasureError, "did you mean nDCG.*state higher_is_bet"),
         ({"nDCG@0": {"q": 1}}, {}, MeasureError, "1 or more"),
         ({"nDCG@10": {"q": 1}, "ndcg@10": {"q": 1}}, {}, MeasureError, "are both nDCG@10"),
-        ({" a": {"q": 1}}, {"higher_is_better": True}, MeasureError, "blanks"),
-        ({"": {"q": 1}}, {"higher_is_better": True}, MeasureError, "printable"),
         ({"query_id": {"q": 1}}, {"higher_is_better": True}, MeasureError, "cannot be the name"),
         ({"MRR": {"q": 1}}, {"bounds": (0, 1)}, SettingError, "bounds is stated for 'MRR'"),
         ({"MRR": {"q": 1}}, {"higher_is_better": {"b": True}}, SettingError, "hold 'MRR'"),
@@ -150,11 +139,7 @@ def test_a_score_that_exceeds_a_bound_by_rounding_is_set_to_it(value):
             SettingError,
             "'accuracy' is Success, .*another name",
         ),
-        ({"seconds": {"q": 1}}, {"bounds": (1, 0)}, SettingError, "in this order"),
         ({"seconds": {"q": 1}}, {"bounds": (0, math.inf)}, SettingError, "leave bounds out"),
-        ({"seconds": {"q": 1}}, {"bounds": "01"}, SettingError, "two finite numbers"),
-        ({"seconds": {"q": 1}}, {"bounds": (-1e308, 1e308)}, SettingError, "a float can hold"),
-        ({"seconds": {"q": 1}}, {"higher_is_better": "no"}, SettingError, "True or False"),
     ],
 )
 def test_scores_that_cannot_be_taken_over_are_refused_with_the_reason(
@@ -180,13 +165,6 @@ def changed(**fields):
 )
 def test_a_file_that_was_changed_into_something_impossible_is_refused(content, message):
     with pytest.raises(ResultError, match=message):
-        EvaluationResult.from_content(content, "result.json")
-
-
-def test_a_measure_of_this_package_is_no_custom_one():
-    content = json.loads(evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["MRR"]).model_dump_json())
-    content["custom_measures"] = {"MRR": {"bounds": None, "higher_is_better": False}}
-    with pytest.raises(ResultError, match="or not a custom one"):
         EvaluationResult.from_content(content, "result.json")
 
 

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from beir_eval import BeirEvalWarning, Run, compare_runs, evaluate, read_qrels, read_run
+from beir_eval import BeirEvalWarning, compare_runs, evaluate, read_qrels, read_run
 from beir_eval.datasets import demo
 
 WORDS = "Pass the qrels first, then the run"
@@ -80,11 +80,6 @@ def test_unusual_grades_and_whole_scores_in_the_right_order_are_not(grades, scor
     assert warnings_of(GRADES[grades], made(score_of)) == []
 
 
-def test_different_grades_of_one_scale_are_not():
-    qrels = {query: {f"d{grade}": grade for grade in range(-2, 5)} for query in QRELS}
-    assert warnings_of(qrels, {query: {"d1": 1} for query in QRELS}) == []
-
-
 @pytest.mark.parametrize(("num_queries", "num_warnings"), [(5, 0), (6, 1)])
 def test_fewer_than_six_queries_show_nothing(num_queries, num_warnings):
     queries = list(QRELS)[:num_queries]
@@ -95,10 +90,6 @@ def test_fewer_than_six_queries_show_nothing(num_queries, num_warnings):
 def test_distinct_grades_of_few_documents_are_not():
     qrels = {query: {"d1": 0.91, "d2": 0.52} for query in QRELS}
     assert warnings_of(qrels, {query: {"d1": 2, "d2": 1} for query in QRELS}) == []
-
-
-def test_rankings_without_scores_are_not():
-    assert warnings_of(RUNS["fractions"], Run.from_rankings({q: ["d1"] for q in QRELS})) == []
 
 
 def test_the_bundled_runs_passed_as_qrels_are_a_warning_at_the_line_of_the_call():

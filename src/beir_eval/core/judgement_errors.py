@@ -46,21 +46,18 @@ def raise_grade_error(
         judgements: {document: grade} of each query. [Q]
     """
     grades = chain.from_iterable(judged.values() for judged in judgements)
-    for index, grade in enumerate(grades):
-        if not is_grade(grade):
-            if isinstance(grade, Mapping):
-                msg = (
-                    "qrels must be {query_id: {doc_id: grade}}, but there are dicts in place of "
-                    "grades, as in {name: run}; the qrels are the first argument, runs the second"
-                )
-                raise QrelsError(msg)
-            query_id = query_ids[int(np.searchsorted(starts, index, side="right")) - 1]
-            msg = (
-                f"the grade of document {shown(doc_ids[index])} for query {shown(query_id)} is "
-                f"{shown(grade)}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
-            )
-            raise QrelsError(msg)
-    msg = "the judgements cannot be read: their length, keys and values do not agree"
+    index, grade = next(entry for entry in enumerate(grades) if not is_grade(entry[1]))
+    if isinstance(grade, Mapping):
+        msg = (
+            "qrels must be {query_id: {doc_id: grade}}, but there are dicts in place of grades, as "
+            "in {name: run}; the qrels are the first argument, runs the second"
+        )
+        raise QrelsError(msg)
+    query_id = query_ids[int(np.searchsorted(starts, index, side="right")) - 1]
+    msg = (
+        f"the grade of document {shown(doc_ids[index])} for query {shown(query_id)} is "
+        f"{shown(grade)}; a grade must be a finite number, at most {HIGHEST_GRADE:g}"
+    )
     raise QrelsError(msg)
 
 

@@ -189,8 +189,4 @@ def raise_first_score_error(entries: Iterable[tuple[str, object, object]]) -> No
     Args:
         entries: (query id, document id, score) of each retrieved document.
     """
-    for query_id, doc_id, score in entries:
-        if not is_finite_number(score):
-            raise_score_error(query_id, doc_id, score)
-    msg = "a ranking cannot be read: its length, keys, values and look-ups do not agree"
-    raise RunError(msg)
+    raise_score_error(*next(entry for entry in entries if not is_finite_number(entry[2])))
