@@ -117,16 +117,6 @@ def test_bad_input_is_refused_before_the_corpus_is_written(pipeline_file, change
     assert "documents written" not in output
 
 
-def test_two_components_may_share_a_store(tmp_path):
-    store = InMemoryDocumentStore(index="shared-by-two")
-    pipeline = Pipeline()
-    pipeline.add_component("one", InMemoryBM25Retriever(store, top_k=5))
-    pipeline.add_component("two", InMemoryBM25Retriever(store, top_k=20))
-    (tmp_path / "two.yaml").write_text(pipeline.dumps())
-    options = ["--index", "-m", "MRR", "--documents-from", "two.documents", "--limit", "2"]
-    success(run(tmp_path / "two.yaml", demo.FOLDER, *options))
-
-
 COMPONENTS_WITH_IMPORTS = {
     "a callback": {
         "type": "haystack.components.generators.chat.openai.OpenAIChatGenerator",
