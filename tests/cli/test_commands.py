@@ -112,7 +112,8 @@ def test_saved_scores_from_elsewhere_are_compared_and_gated_by_the_name_of_their
             name, {"seconds per query": scores}, higher_is_better=False
         ).save(tmp_path / f"{name}.json")
     slow, fast = tmp_path / "slow.json", tmp_path / "fast.json"
-    passed = success(run("compare", slow, fast, "--gate", "seconds per query"))
+    # A level of relevance is for the measures that have one.
+    passed = success(run("compare", slow, fast, "--gate", "seconds per query", "-l", "2"))
     where = "(seconds per query, lower is better, 9 queries)"
     assert passed.startswith(f"gate passed: fast is not shown to be worse than slow {where}")
     failed = run("compare", fast, slow, "-m", "seconds per query", "--gate", "seconds per query")
@@ -287,12 +288,16 @@ def test_bad_input_of_a_benchmark_is_named_and_gives_exit_code_2(tmp_path):
         for name in files:
             content = (demo.FOLDER / "qrels/test.tsv").read_bytes()
             (tmp_path / folder / f"{name}.tsv").write_bytes(content)
+    (tmp_path / "twice").mkdir()
+    for ending in ("trec", "tsv"):
+        (tmp_path / "twice" / f"set.{ending}").write_text("q1\ta\t1\n")
     for arguments, problem in (
         ((tmp_path / "sets", tmp_path / "runs"), "SYSTEM/DATASET.trec, such as bm25/one.trec"),
         ((tmp_path / "empty", demo.RUNS[0]), "no data set and no qrels file in this folder"),
         ((demo.FOLDER, tmp_path / "nothing.trec"), "there is no run file or folder"),
         ((demo.FOLDER, demo.RUNS[0], demo.RUNS[0]), "two systems have the name bm25"),
         ((demo.FOLDER, demo.RUNS[0], "-m", "nothing"), "there is no measure"),
+        ((tmp_path / "twice", demo.RUNS[0]), "two data sets have the name set"),
     ):
         assert problem in refusal(run("bench", *arguments, "--keep", tmp_path / "out"))
 

@@ -69,16 +69,6 @@ def test_evaluate_takes_the_official_split_and_a_stated_one_is_not_commented(fol
         assert "convention" not in stated
 
 
-def test_the_options_are_refused_for_saved_results(folder):
-    run("evaluate", "arguana", "a.trec", "-o", "a.json")
-    run("evaluate", "arguana", "b.trec", "-o", "b.json")
-    run("compare", "a.json", "b.json")
-    for option in ("--keep-identical-ids", "--drop-identical-ids"):
-        refused = run_command("compare", "a.json", "b.json", option)
-        assert refused.exit_code == 2
-        assert "saved results were evaluated already" in refused.stderr
-
-
 def test_power_is_that_of_the_official_split(folder):
     assert "2 " in run("power", "msmarco")
     (folder / "msmarco/qrels/test.tsv").unlink()

@@ -28,7 +28,6 @@ from beir_eval.integrations.haystack import evaluate_pipeline, index
 from command_line import output_of, refusal, success
 from command_line import run as run_command
 from pipeline_parts import indexing, words, write_pipeline
-from time_limit import time_limit
 
 MEASURES = ["-m", "nDCG@10", "-m", "Recall@20"]
 #: A module with a component that finds the same document for each query.
@@ -116,29 +115,6 @@ def test_bad_input_is_refused_before_the_corpus_is_written(pipeline_file, change
     output = refusal(run(pipeline_file, demo.FOLDER, "--index", *options))
     assert message in output
     assert "documents written" not in output
-
-
-def test_nested_and_recursive_yaml_aliases_are_refused(tmp_path):
-    lines = ["a0: &a0 {x: 1}"]
-    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12)]
-    (tmp_path / "nested.yaml").write_text("\n".join([*lines, "components: {one: *a11}"]))
-    (tmp_path / "self.yaml").write_text("components: &a {x: *a}")
-    for name in ("nested.yaml", "self.yaml"):
-        with time_limit(10):
-            result = run(tmp_path / name, demo.FOLDER)
-        assert result.exit_code == 2
-        # The message of an expired time limit would have the exit code 2 too.
-        assert "its aliases refer to each other again and again" in output_of(result)
-
-
-def test_two_components_may_share_a_store(tmp_path):
-    store = InMemoryDocumentStore(index="shared-by-two")
-    pipeline = Pipeline()
-    pipeline.add_component("one", InMemoryBM25Retriever(store, top_k=5))
-    pipeline.add_component("two", InMemoryBM25Retriever(store, top_k=20))
-    (tmp_path / "two.yaml").write_text(pipeline.dumps())
-    options = ["--index", "-m", "MRR", "--documents-from", "two.documents", "--limit", "2"]
-    success(run(tmp_path / "two.yaml", demo.FOLDER, *options))
 
 
 COMPONENTS_WITH_IMPORTS = {

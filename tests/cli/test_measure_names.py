@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from beir_eval import EvaluationResult, Run, write_qrels, write_run
-from command_line import output_of, refusal, run, success
+from beir_eval import Run, write_qrels, write_run
+from command_line import output_of, refusal, run
 
 QUERIES = [f"q{number}" for number in range(1, 9)]
 
@@ -49,16 +49,6 @@ def test_with_saved_results_the_level_selects_measures_that_were_evaluated(files
     refused = refusal(run("compare", "one.json", "-m", "MRR", "-l", "2"))
     problem = "MRR(rel=2) was not evaluated for 'best'; it holds MRR; evaluate the runs with the"
     assert f"{problem} same --rel first" in refused
-
-
-def test_a_custom_measure_has_no_level_of_relevance(files):
-    for name, seconds in (("slow", 2.0), ("fast", 1.0)):
-        scores = {query: seconds + index / 100 for index, query in enumerate(QUERIES)}
-        by_measure = {"seconds per query": scores}
-        result = EvaluationResult.from_scores(name, by_measure, higher_is_better=False)
-        result.save(files / f"{name}.json")
-    gate = ["--gate", "seconds per query", "--floor", "seconds per query=1.5"]
-    success(run("compare", "slow.json", "fast.json", "-l", "2", *gate))
 
 
 # Spellings

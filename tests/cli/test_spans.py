@@ -41,21 +41,9 @@ def _files(tmp_path, monkeypatch):
 
 def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     measures = [f"Recall@{budget}" for budget in (500, 1000, 1500)]
-    done = success(
-        run(
-            *(
-                "compare",
-                "spans.jsonl",
-                "size60.jsonl",
-                "size300.jsonl",
-                "--corpus",
-                "corpus.jsonl",
-            ),
-            *(part for measure in measures for part in ("-m", measure)),
-            *("-o", "c.json", "-o", "c.md", "-o", "c.html"),
-        )
-    )
-    shown = done
+    options = ["--corpus", "corpus.jsonl", "-m", ",".join(measures)]
+    options += ["-o", "c.json", "-o", "c.md", "-o", "c.html"]
+    shown = success(run("compare", "spans.jsonl", "size60.jsonl", "size300.jsonl", *options))
     assert all(f"{measure} " in shown for measure in measures)
     assert "ranks count characters of the retrieved text" in shown
     assert " chunk " in shown
@@ -83,8 +71,7 @@ def test_the_questions_of_the_corpus_folder_stand_beside_the_queries(tmp_path):
 
 
 def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
-    done = success(run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "-o", "r.json"))
-    shown = done
+    shown = success(run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "-o", "r.json"))
     assert "Recall@500 Recall@1000 Recall@2000" in shown
     assert "at the stated offset" in shown
     assert "lost 0" in shown
@@ -97,12 +84,8 @@ def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
 
 
 def test_chunks_have_ranks_if_asked_for_and_spans_count_as_a_whole():
-    done = success(
-        run(
-            *("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", ".", "--ranks", "chunks"),
-            *("-m", "Recall@5"),
-        )
-    )
+    options = ["--corpus", ".", "--ranks", "chunks", "-m", "Recall@5"]
+    done = success(run("evaluate", "spans.jsonl", "size60.jsonl", *options))
     assert "ranks count chunks of the retrieved text, a span counts once 75% of it is read" in done
 
 
@@ -131,15 +114,12 @@ def test_validate_says_what_became_of_spans_and_fixes_those_that_moved(tmp_path)
     lines(tmp_path / "new.jsonl", [{"_id": "d", "title": "", "text": f"A notice. {moved}"}])
     done = run("validate", "spans.jsonl", "--corpus", "corpus.jsonl")
     assert (done.exit_code, done.output.splitlines()[0]) == (0, "20 of 20 spans are where they say")
-    done = run(
-        *("validate", "spans.jsonl", "--corpus", "new.jsonl", "--fix", "fixed.jsonl"),
-        *("-o", "drift.json"),
-    )
+    written = ["--fix", "fixed.jsonl", "-o", "drift.json"]
+    done = run("validate", "spans.jsonl", "--corpus", "new.jsonl", *written)
     assert done.exit_code == 1
     assert "lost (nothing like it is in the document" in done.output
-    statuses = [
-        span["status"] for span in json.loads((tmp_path / "drift.json").read_text())["spans"]
-    ]
+    spans = json.loads((tmp_path / "drift.json").read_text())["spans"]
+    statuses = [span["status"] for span in spans]
     assert (statuses.count("moved"), statuses[3], statuses[5]) == (18, "lost", "changed")
     assert run("validate", "fixed.jsonl", "--corpus", "new.jsonl").exit_code == 0
     output = refusal(run("evaluate", "spans.jsonl", "size60.jsonl", "--corpus", "new.jsonl"))

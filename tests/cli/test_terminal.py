@@ -83,21 +83,3 @@ def test_a_closed_stdout_does_not_prevent_the_files(folder):
         subprocess.run(f"{command} {closed}", shell=True, cwd=folder, check=True)  # noqa: S602
         assert (folder / "o.json").stat().st_size > 100
         (folder / "o.json").unlink()
-
-
-@pytest.mark.slow
-def test_without_docstrings_the_measures_say_why_there_is_no_description(folder):
-    for arguments in (["list", "measures", "nDCG"], ["list", "measures"]):
-        result = run(folder, *arguments, PYTHONOPTIMIZE="2")
-        assert result.returncode == 0
-        assert b"Python runs with -OO" in result.stdout
-    assert b"-OO" not in run(folder, "list", "measures", "nDCG").stdout
-
-
-def test_bench_refuses_two_qrels_of_one_name(folder):
-    (folder / "sets").mkdir()
-    for ending in ("trec", "tsv"):
-        (folder / "sets" / f"set.{ending}").write_text("q1\ta\t1\n")
-    result = run(folder, "bench", "sets", "qrels.trec")
-    assert result.returncode == 2
-    assert b"two data sets have the name set" in result.stderr

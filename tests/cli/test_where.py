@@ -77,11 +77,19 @@ def test_what_no_file_has_and_options_of_another_form_are_errors(folder, stated,
     assert problem in refusal(run("evaluate", folder / "q.txt", folder / "both.run", *options))
 
 
-def test_where_and_the_form_of_chunk_ids_are_not_for_saved_results(folder):
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--where", "tag=bm25"), "--where, --exclude, --corpus"),
+        (("--chunk-ids", "#"), "--chunk-ids"),
+        (("--keep-identical-ids",), "saved results were evaluated already"),
+        (("--drop-identical-ids",), "saved results were evaluated already"),
+    ],
+)
+def test_options_of_judgements_and_runs_are_not_for_saved_results(folder, option, words):
     saved = folder / "r.json"
     success(run("evaluate", folder / "q.txt", folder / "other.run", "-o", saved))
-    assert "--where, --exclude, --corpus" in refusal(run("compare", saved, "--where", "tag=bm25"))
-    assert "--chunk-ids" in refusal(run("compare", saved, "--chunk-ids", "#"))
+    assert words in refusal(run("compare", saved, *option))
 
 
 def test_a_value_with_blanks_is_quoted_in_the_advice(folder):

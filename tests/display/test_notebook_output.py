@@ -24,14 +24,6 @@ def test_a_notebook_shows_a_picture_at_half_its_size_in_pixels(figure):
     assert 560 < metadata["image/png"]["width"] < 700
 
 
-@pytest.mark.peers
-def test_ipython_shows_the_picture_at_its_size(figure):
-    formatters = pytest.importorskip("IPython.core.formatters", reason="what notebooks ask")
-    bundle, metadata = formatters.DisplayFormatter().format(figure)
-    assert bundle["image/png"].startswith(b"\x89PNG")
-    assert set(metadata["image/png"]) == {"width", "height"}
-
-
 def test_a_figure_has_a_title_that_the_report_keeps_as_description_only(figure):
     assert figure.spec["title"] == figure.spec["description"] == "nDCG@10 of bm25 by query"
     specification = page_specification(figure)

@@ -20,31 +20,20 @@ FILES = {
     GUIDE: "# The layout\n\n    errors, _version   the lowest\n    core   arrays\n",
     "pyproject.toml": '[[tool.importlinter.contracts]]\nlayers = ["core", "errors | _version"]\n',
 }
-#: Every way to give a name.
+#: Ways to give a name.
 VAGUE = """\
-one = 1
-ones: int = 1
 first, *found = []
 self.place = 1
 (places := 1)
 for asked in []: pass
 [0 for said in []]
 with file as told: pass
-def f(thing): pass
-def f(*one): pass
-def f(*, one): pass
-lambda one: 0
-def one(): pass
-async def one(): pass
+def f(*, thing): pass
 class one: pass
-import module as one
 from module import name as one
 try: pass
 except Error as one: pass
 match 1:
-  case one: pass
-  case [*one]: pass
-  case {**one}: pass
   case {"key": _one_}: pass
 """
 

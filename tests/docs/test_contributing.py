@@ -201,10 +201,6 @@ def test_the_hooks_run_the_commands_of_make_check():
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     (repository,) = config["repos"]
     hooks = [hook["entry"] for hook in repository["hooks"]]
-    for hook in repository["hooks"]:
-        assert hook.keys() == {"id", "name", "entry", "language", "pass_filenames", "files"}
-        checked = ["src/beir_eval/core/run.py", ".github/workflows/tests.yml", "action.yml"]
-        assert any(re.search(hook["files"], path) for path in checked)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = re.search(r"(?m)^check:.*\n((?:\t.+\n)+)", makefile)[1]
     assert hooks == [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe.splitlines()]
@@ -221,13 +217,3 @@ def test_the_citation_has_the_version_and_the_licences_of_the_package():
     assert citation["version"] == beir_eval.__version__
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert " AND ".join(citation["license"]) == project["license"]
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("[0-9]*.yml")))
-def test_an_issue_form_has_a_name_and_questions_with_ids_of_their_own(path):
-    form = yaml.safe_load(path.read_text(encoding="utf-8"))
-    assert form["name"]
-    assert form["description"]
-    questions = [part for part in form["body"] if part["type"] != "markdown"]
-    assert len({question["id"] for question in questions}) == len(questions) > 1
-    assert all(question["attributes"]["label"] for question in questions)

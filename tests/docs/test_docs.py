@@ -177,101 +177,76 @@ def test_names_that_examples_import_are_on_the_api_page(module, names):
     assert [name for name, value in objects.items() if not is_documented(name, value)] == []
 
 
-class TestTheMatrixDrawing:
-    """docs/_drawings/relevance-matrix.svg shows the numbers of docs/concepts.md's example."""
-
-    page = (DOCS / "concepts.md").read_text()
-    drawing = ET.parse(DOCS / "_drawings" / "relevance-matrix.svg").getroot()  # noqa: S314 - ours
-
-    @pytest.fixture
-    def example(self):
-        (block,) = re.findall(
-            r"```python\n(>>> from beir_eval import Qrels.+?)\n```", self.page, re.DOTALL
-        )
-        names = {}
-        exec(re.sub(r"(?m)^(>>>|\.\.\.) ?", "", block), names)  # noqa: S102 - ours
-        return SimpleNamespace(qrels=names["qrels"], run=names["run"])
-
-    def texts(self, **attributes):
-        """Return the texts of the drawing that have these data attributes, by query."""
-        texts = {}
-        for element in self.drawing.iter("{http://www.w3.org/2000/svg}text"):
-            if all(element.get(f"data-{name}") == value for name, value in attributes.items()):
-                texts.setdefault(element.get("data-query"), []).append(element.text)
-        return texts
-
-    def test_its_cells_are_those_of_the_matrix(self, example):
-        matrix = relate(beir_eval.Qrels(example.qrels), example.run, EvaluationSettings())[0]
-        drawn = np.full((len(matrix.query_ids), 5), math.nan)
-        for rank in range(1, 6):
-            for query, (grade,) in self.texts(rank=str(rank)).items():
-                drawn[matrix.query_ids.index(query), rank - 1] = float(grade)
-        np.testing.assert_array_equal(drawn, matrix.to_dense(5))
-
-    def test_its_scores_and_means_are_those_of_the_measures(self, example):
-        result = beir_eval.evaluate(example.qrels, example.run, ["Precision@5", "nDCG@5"])
-        for measure in result.measures:
-            scores = dict(zip(result.query_ids, result.scores(measure), strict=True))
-            drawn = self.texts(measure=measure)
-            for query, score in [*scores.items(), ("mean", result[measure])]:
-                assert float(drawn[query][0]) == round(score, 3)
-
-    def test_its_description_has_the_same_numbers(self):
-        description = self.drawing.find("{http://www.w3.org/2000/svg}desc").text
-        for measure in ("Precision@5", "nDCG@5"):
-            for (text,) in self.texts(measure=measure).values():
-                assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-class TestTheDataFlowDrawing:
-    """docs/_drawings/dict-to-number.svg shows the numbers of docs/architecture.md's example."""
+def drawing(name):
+    return ET.parse(DOCS / "_drawings" / name).getroot()  # noqa: S314 - ours
 
+
+def example_of(page, start):
+    """Return the names that the example of a page defines, which begins with this import."""
+    text = (DOCS / page).read_text()
+    (block,) = re.findall(rf"```python\n(>>> {start}.+?)\n```", text, re.DOTALL)
+    names = {}
+    exec("\n".join(re.findall(r"(?m)^(?:>>>|\.\.\.) ?(.*)", block)), names)  # noqa: S102 - ours
+    return SimpleNamespace(**names)
+
+
+def matrix_texts(**attributes):
+    """Return the texts in the drawing of the matrix with these data attributes, by query."""
+    texts = {}
+    for element in drawing("relevance-matrix.svg").iter(f"{SVG}text"):
+        if all(element.get(f"data-{name}") == value for name, value in attributes.items()):
+            texts.setdefault(element.get("data-query"), []).append(element.text)
+    return texts
+
+
+def test_the_drawing_of_the_matrix_has_the_cells_scores_and_means_of_its_example():
+    example = example_of("concepts.md", "from beir_eval import Qrels")
+    matrix = relate(beir_eval.Qrels(example.qrels), example.run, EvaluationSettings())[0]
+    drawn = np.full((len(matrix.query_ids), 5), math.nan)
+    for rank in range(1, 6):
+        for query, (grade,) in matrix_texts(rank=str(rank)).items():
+            drawn[matrix.query_ids.index(query), rank - 1] = float(grade)
+    np.testing.assert_array_equal(drawn, matrix.to_dense(5))
+    result = beir_eval.evaluate(example.qrels, example.run, ["Precision@5", "nDCG@5"])
+    description = drawing("relevance-matrix.svg").find(f"{SVG}desc").text
+    for measure in result.measures:
+        scores = dict(zip(result.query_ids, result.scores(measure), strict=True))
+        texts = matrix_texts(measure=measure)
+        for query, score in [*scores.items(), ("mean", result[measure])]:
+            (text,) = texts[query]
+            assert float(text) == round(score, 3)
+            assert re.search(rf"(?<![\d.]){re.escape(text)}\b", description), text
+
+
+def test_the_drawing_of_the_data_flow_has_the_numbers_and_the_types_of_its_example():
+    example = example_of("architecture.md", "from beir_eval import MRR")
+    matrix, block = example.matrix, example.block
+    (score,) = beir_eval.MRR.scores(matrix)
+    expected = {
+        "run": [repr(example.run)],
+        "source": [type(example.run._source).__name__],
+        "scores": block.scores,
+        "judged": [example.qrels.doc_ids[hit] for hit in block.hit_judgement],
+        "score": block.hit_score,
+        "rank": matrix.cells.rank,
+        "grade": matrix.cells.grade.astype(int),
+        "retrieved": matrix.num_retrieved,
+        "ideal": matrix.judgements.grade.astype(int),
+        "mrr": [round(score, 3)],
+    }
+    svg = drawing("dict-to-number.svg")
+    assert {part.get("data-shows"): part.text for part in svg.iter(f"{SVG}tspan")} == {
+        name: " ".join(map(str, values)) for name, values in expected.items()
+    }
+    names = [part.text for part in svg.iter(f"{SVG}text") if part.get("class") == "name"]
     page = (DOCS / "architecture.md").read_text()
-    drawing = ET.parse(DOCS / "_drawings" / "dict-to-number.svg").getroot()  # noqa: S314 - ours
-
-    @pytest.fixture
-    def example(self):
-        names = {}
-        code = re.search(
-            r"```python\n(>>> from beir_eval import MRR.+?)\n```", self.page, re.DOTALL
-        )
-        statements = re.findall(r"(?m)^>>> (.+)", code[1])
-        exec("\n".join(statements), names)  # noqa: S102 - ours
-        return SimpleNamespace(**names)
-
-    def texts(self, kind):
-        tag = f"{{http://www.w3.org/2000/svg}}{kind}"
-        return {element.get("data-shows"): element.text for element in self.drawing.iter(tag)}
-
-    def test_it_shows_the_numbers_of_the_example(self, example):
-        matrix, block = example.matrix, example.block
-        (score,) = beir_eval.MRR.scores(matrix)
-        expected = {
-            "run": [repr(example.run)],
-            "source": [type(example.run._source).__name__],
-            "scores": block.scores,
-            "judged": [example.qrels.doc_ids[hit] for hit in block.hit_judgement],
-            "score": block.hit_score,
-            "rank": matrix.cells.rank,
-            "grade": matrix.cells.grade.astype(int),
-            "retrieved": matrix.num_retrieved,
-            "ideal": matrix.judgements.grade.astype(int),
-            "mrr": [round(score, 3)],
-        }
-        assert self.texts("tspan") == {
-            name: " ".join(map(str, values)) for name, values in expected.items()
-        }
-
-    def test_its_types_are_those_of_the_table_and_at_most_five(self):
-        text = "{http://www.w3.org/2000/svg}text"
-        drawn = [
-            element.text for element in self.drawing.iter(text) if element.get("class") == "name"
-        ]
-        table = re.findall(r"(?m)^\| `(\w+)` \| `(core\.[\w.]+)` \|", self.page)
-        assert drawn == [name for name, _ in table]
-        assert len(drawn) <= 5
-        for name, module in table:
-            assert hasattr(importlib.import_module(f"beir_eval.{module}"), name)
+    table = re.findall(r"(?m)^\| `(\w+)` \| `(core\.[\w.]+)` \|", page)
+    assert names == [name for name, _ in table]
+    for name, module in table:
+        assert hasattr(importlib.import_module(f"beir_eval.{module}"), name)
 
 
 def test_the_commands_and_options_named_in_the_text_exist():

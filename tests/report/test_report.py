@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import sys
 from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -15,11 +14,9 @@ import pytest
 from beir_eval import EvaluationResult, compare, compare_runs, compare_slices, evaluate
 from beir_eval.benchmark import BenchmarkResult, compare_benchmark
 from beir_eval.comparison.checkpoints import checkpoint_curve
-from beir_eval.comparison.limits import judged_cautions
-from beir_eval.errors import InputError, MissingExtraError, ResultError, SettingError
+from beir_eval.errors import InputError, ResultError, SettingError
 from beir_eval.report import write_report
 from beir_eval.report.page import vendored_packages
-from beir_eval.significance.power import estimate_power
 from made_results import made as result_of
 from report_cases import HOSTILE, benchmark_of, bundled, hostile, made, staged
 
@@ -162,21 +159,16 @@ def test_of_all_pairs_the_figure_has_the_signs_of_the_table(tmp_path):
     assert rows[0]["label"] == f"{best[0]} − {best[1]}"
 
 
-@pytest.mark.parametrize(("judged", "is_low"), [(4, True), (7, False)])
-def test_a_much_lower_share_of_judged_documents_stands_beside_the_verdict(tmp_path, judged, is_low):
+def test_a_much_lower_share_of_judged_documents_stands_beside_the_verdict(tmp_path):
     qrels = {query: {str(doc): doc % 2 for doc in range(10)} for query in "pqr"}
-    docs = [*range(judged), *range(100, 110 - judged)]
+    docs = [*range(4), *range(100, 106)]
     runs = {
         "old": {query: {str(doc): -float(doc) for doc in range(10)} for query in "pqr"},
         "new": {query: {str(doc): -float(doc) for doc in docs} for query in "pqr"},
     }
     comparison = compare_runs(qrels, runs, ["nDCG@9"], baseline="old")
     sentence = "few documents in the top 9 are judged: 44% of new, but 100% of old."
-    assert [caution.startswith(sentence) for caution in judged_cautions(comparison)] == [
-        True
-    ] * is_low
-    write_report(tmp_path / "r.html", comparison)
-    assert (sentence in Page((tmp_path / "r.html").read_text()).text) is is_low
+    assert sentence in page_of(tmp_path / "r.html", comparison).text
 
 
 def test_an_interval_that_excludes_0_beside_undecided_is_explained():
@@ -453,22 +445,8 @@ def test_five_systems_over_300_queries_stay_below_6_mb_with_all_rankings(tmp_pat
 
 
 @pytest.mark.slow
-def test_many_systems_and_many_data_sets_stay_below_6_mb(tmp_path, monkeypatch):
-    # The power of one difference takes 50 ms to estimate; 3,150 of them get that of the first.
-    estimates = []
-
-    def estimate_once(*args, **settings):
-        if not estimates:
-            estimates.append(estimate_power(*args, **settings))
-        return estimates[0]
-
-    monkeypatch.setattr("beir_eval.significance.power.estimate_power", estimate_once)
-    measures = tuple(f"nDCG@{k}" for k in range(1, 31))
-    many_systems = made(30, 15, measures=measures)
-    all_pairs = compare(many_systems.results, draws=500)
-    page_of(tmp_path / "r.html", all_pairs)
-    assert (tmp_path / "r.html").stat().st_size < LARGEST
-    comparison = made(300, 3, measures=measures)
+def test_many_data_sets_stay_below_6_mb(tmp_path):
+    comparison = made(300, 3, measures=tuple(f"nDCG@{k}" for k in range(1, 31)))
     names = [f"set {number}" for number in range(18)]
     results = {
         system: dict.fromkeys(names, repeats[0]) for system, repeats in comparison.results.items()
@@ -599,17 +577,17 @@ def test_results_with_fingerprints_of_different_judgements_are_refused(tmp_path)
         write_report(tmp_path / "r.html", results)
 
 
-@pytest.mark.parametrize("what", [None, "abc", [1], 5])
-def test_a_value_that_is_not_a_result_is_refused(tmp_path, what):
+def test_what_is_no_result_no_queries_and_no_corpus_is_refused(tmp_path, comparison):
+    target = tmp_path / "r.html"
     with pytest.raises(InputError, match="a report shows a Comparison"):
-        write_report(tmp_path / "r.html", what)
-
-
-def test_queries_and_a_corpus_of_the_wrong_type_are_refused(tmp_path, comparison):
+        write_report(target, "abc")
     with pytest.raises(InputError, match="queries must be"):
-        write_report(tmp_path / "r.html", comparison, queries=["q"])
+        write_report(target, comparison, queries=["q"])
     with pytest.raises(InputError, match="corpus must be"):
-        write_report(tmp_path / "r.html", comparison, corpus=["d"])
+        write_report(target, comparison, corpus=["d"])
+
+
+def test_a_query_without_a_text_has_an_empty_one(tmp_path, comparison):
     [part] = page_of(tmp_path / "r.html", comparison, queries={"q01": None}).data["parts"]
     assert {text for _, text in part["queries"]} == {""}
 
@@ -619,15 +597,6 @@ def test_a_report_without_results_is_refused(tmp_path):
         write_report(tmp_path / "r.html", [])
     with pytest.raises(InputError, match="at least one result"):
         write_report(tmp_path / "r.html", BenchmarkResult({"a": {}}, {}, {}, {}))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_jinja2_a_report_is_refused_before_anything_is_written(
-    tmp_path, monkeypatch, comparison
-):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(MissingExtraError, match=r"beir-eval\[report\]"):
-        write_report(tmp_path / "r.html", comparison)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -20,7 +20,6 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.benchmark.cache import CacheEntry, check_folder_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
-from beir_eval.core.arrays import is_iterable
 from beir_eval.core.files import as_path, file_stem
 from beir_eval.core.progress import progress_bar
 from beir_eval.core.qrels import Qrels
@@ -116,9 +115,6 @@ class Benchmark:
         parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
         self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._tasks = list(_read_tasks(datasets))
-        if not systems or not hasattr(systems, "items"):
-            msg = f"systems must be {{name: system}}, not {systems!r}"
-            raise SettingError(msg)
         self._systems = {
             check_folder_name("system", name): System.from_object(name, system, top_k)
             for name, system in systems.items()
@@ -272,9 +268,6 @@ def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
     """Yield every data set with its name, judgements and conventions."""
     if isinstance(datasets, (str, Path, Dataset, Qrels)):
         datasets = [datasets]
-    if not is_iterable(datasets):
-        msg = f"datasets must be folders, qrels files or Datasets in a list, not {shown(datasets)}"
-        raise SettingError(msg)
     named = (
         datasets.items()
         if isinstance(datasets, Mapping)

@@ -14,11 +14,6 @@ from beir_eval.display.tables import Table
 from beir_eval.errors import check_choice
 from beir_eval.measures import JUDGED_ONLY, Definition, definition_of, definitions
 
-_NO_DOCSTRINGS = (
-    "No description: Python runs with -OO, which removes it. Run without -OO to see formula and "
-    "source."
-)
-
 
 def list_all(
     kind: Annotated[str, typer.Argument(help="measures or datasets.")],
@@ -43,13 +38,11 @@ def _print_measures(name: str | None) -> None:
     """Print a table of all measures, or the definition of one."""
     if name is None:
         console.print(_measures_table())
-        if not any(definition.summary for definition in definitions().values()):
-            console.print(_NO_DOCSTRINGS)
         console.print("Parameters go in brackets, the cutoff behind @: Precision(rel=2)@5")
         return
     definition = definition_of(name)
     console.print(f"[bold]{escape(definition.name)}[/bold]  ({_parameters_text(definition)})")
-    console.print(definition.documentation or _NO_DOCSTRINGS, markup=False)
+    console.print(definition.documentation, markup=False)
 
 
 def _measures_table() -> RichTable:

@@ -9,7 +9,7 @@ from typing import Any
 import haystack
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component, tracing
-from haystack.components.joiners import BranchJoiner, DocumentJoiner
+from haystack.components.joiners import DocumentJoiner
 from haystack.components.preprocessors import DocumentCleaner
 from haystack.components.retrievers import MultiQueryTextRetriever
 from haystack.components.retrievers.in_memory import (
@@ -519,46 +519,6 @@ def test_a_part_of_documents_is_said_too_and_not_after_all_were_written(folder, 
     index(folder, indexing(part), progress=False)
     assert part.count_documents() == len(TEXTS)
     assert evaluate_quietly(retrieving(part), folder).warnings() == []
-
-
-def test_a_part_is_said_though_a_component_drops_the_metadata(folder):
-    store = InMemoryDocumentStore()
-    index(folder, store, limit=6, progress=False)
-
-    @component
-    class Bare:
-        @component.output_types(documents=list[Document])
-        def run(self, documents: list[Document]):
-            return {"documents": [Document(id=doc.id, content=doc.content) for doc in documents]}
-
-    pipeline = retrieving(store)
-    pipeline.add_component("bare", Bare())
-    pipeline.connect("retriever.documents", "bare.documents")
-    assert "6 of the 7 documents" in evaluate_quietly(pipeline, folder).warnings()[0]
-
-
-def test_a_loop_whose_last_turn_finds_nothing_is_not_silent(folder, store):
-    @component
-    class Again:
-        kept: list[Document]
-
-        @component.output_types(again=str, documents=list[Document])
-        def run(self, documents: list[Document]):
-            if documents:
-                self.kept = documents
-                return {"again": "nothinghere"}
-            return {"documents": self.kept}
-
-    pipeline = pipeline_of(
-        query=BranchJoiner(str), retriever=InMemoryBM25Retriever(store, top_k=3), again=Again()
-    )
-    pipeline.connect("query.value", "retriever.query")
-    pipeline.connect("retriever.documents", "again.documents")
-    pipeline.connect("again.again", "query.value")
-    result = evaluate_quietly(
-        pipeline, folder, inputs="query.value", documents_from="again.documents"
-    )
-    assert result.warnings() == []
 
 
 def test_a_judged_document_that_the_corpus_lists_twice_is_refused(folder):

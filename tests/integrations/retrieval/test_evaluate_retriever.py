@@ -2,16 +2,19 @@
 
 import asyncio
 import functools
+import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 
-from beir_eval import Run, evaluate, load_dataset, read_run
+from beir_eval import EvaluationResult, Run, evaluate, load_dataset, read_run
 from beir_eval.datasets import demo
 from beir_eval.errors import BeirEvalWarning, InputError, RetrievalError, RunError, SettingError
 from beir_eval.integrations.retrieval import evaluate_retriever, run_queries
 from time_limit import time_limit
+from waiting import wait_until
 
 DATASET = load_dataset(demo.FOLDER)
 MEASURES = ["nDCG@10", "MAP", "MRR@5"]
@@ -184,6 +187,23 @@ def test_a_time_limit_ends_a_slow_query():
         may_end.set()
 
 
+def test_no_more_coroutines_run_at_a_time_than_concurrency_allows():
+    running, most, two_are_running = [], [], asyncio.Event()
+
+    async def search(text):
+        running.append(text)
+        most.append(len(running))
+        if len(running) == 2:
+            two_are_running.set()
+        await asyncio.wait_for(two_are_running.wait(), 60)
+        await asyncio.sleep(0.01)  # a third would begin meanwhile
+        running.remove(text)
+        return IDS[text]
+
+    evaluate_retriever(DATASET, search, "MRR", concurrency=2, limit=6)
+    assert max(most) == 2
+
+
 def test_queries_of_a_function_run_in_threads_at_the_same_time():
     # None of 15 queries ends before all of them have begun; then come the other 15.
     barrier = threading.Barrier(15, timeout=60)
@@ -201,6 +221,86 @@ def test_it_works_in_a_running_event_loop():
         return evaluate_retriever(DATASET, search_async, MEASURES, concurrency=2)
 
     assert asyncio.run(main()).values == EXPECTED.values
+
+
+FIRST = next(iter(DATASET.queries.values()))
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_query_that_is_cancelled_by_something_else_is_a_failure(is_async):
+    async def search_async(text):
+        return search(text)
+
+    def search(text):
+        if text == FIRST:
+            raise asyncio.CancelledError
+        return IDS[text]
+
+    settings = {"search": search_async if is_async else search, "measures": "MRR", "limit": 3}
+    with pytest.raises(RetrievalError, match=r"'q01'.*CancelledError"):
+        evaluate_retriever(DATASET, **settings)
+    result = evaluate_retriever(DATASET, on_error="missing", **settings)
+    assert list(result.retrieval.failures) == ["q01"]
+    assert list(result.retrieval.seconds) == ["q02", "q03"]
+
+
+def endless(started, ended, *, interrupting):
+    """Return a search of which no query ends by itself; the first may send SIGINT."""
+
+    async def search(text):
+        started.append(text)
+        if interrupting and len(started) == 1:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(text)
+
+    return search
+
+
+async def in_a_notebook(search):
+    evaluate_retriever(DATASET, search, "MRR", concurrency=2)
+
+
+def test_an_interrupt_in_a_notebook_stops_the_queries():
+    started, ended = [], []
+    loop = asyncio.new_event_loop()
+    # A shell starts background processes with this signal ignored.
+    previous_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with time_limit(60), pytest.raises(KeyboardInterrupt):
+            loop.run_until_complete(in_a_notebook(endless(started, ended, interrupting=True)))
+    finally:
+        signal.signal(signal.SIGINT, previous_handler)
+        loop.close()
+    wait_until(lambda: len(ended) == len(started))
+    assert len(started) <= 2
+
+
+def test_an_interrupt_while_the_first_query_is_being_started_stops_the_queries_too(monkeypatch):
+    class InterruptedExecutor(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            super().submit(*arguments)
+            raise KeyboardInterrupt
+
+    started, ended = [], []
+    monkeypatch.setattr(run_queries, "ThreadPoolExecutor", InterruptedExecutor)
+    with time_limit(60), pytest.raises(KeyboardInterrupt):
+        asyncio.run(in_a_notebook(endless(started, ended, interrupting=False)))
+    assert len(ended) == len(started) <= 2
+
+
+def test_the_text_of_a_failure_is_kept_short_and_can_be_saved(tmp_path):
+    def search(text):
+        if text == FIRST:
+            raise ConnectionError("bad byte \udcff " + "x" * 100_000)
+        return IDS[text]
+
+    result = evaluate_retriever(DATASET, search, "MRR", on_error="missing")
+    assert len(result.retrieval.failures["q01"]) < 600
+    result.save(tmp_path / "result.json")
+    assert EvaluationResult.load(tmp_path / "result.json") == result
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import inspect
-import math
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 _HAYSTACK_MODULES = ("haystack", "haystack_integrations", "haystack_experimental")
 #: Modules of types, which Haystack 3 also allows.
 _TYPE_MODULES = ("typing", "collections")
-#: A file with more values is refused, because Haystack copies the value of every alias. A pipeline
-#: has some hundred values.
-_MAX_VALUES = 1_000_000
 _DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
@@ -69,8 +65,6 @@ def load_pipeline(
         raise FileFormatError(path, f"not YAML: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("components"), dict):
         raise FileFormatError(path, "no pipeline: a mapping with 'components' was expected")
-    if _count_values(content, {}) > _MAX_VALUES:
-        raise FileFormatError(path, "no pipeline: its aliases refer to each other again and again")
     has_own_check = "allowed_modules" in inspect.signature(pipeline_class.from_dict).parameters
     _check_classes(path, content["components"], allowed_modules, any_text=not has_own_check)
     settings = {"allowed_modules": list(allowed_modules)} if has_own_check else {}
@@ -111,20 +105,6 @@ def _check_classes(
                     f"it, allow its module: --allow {module}"
                 )
                 raise InputError(msg)
-
-
-def _count_values(content: Any, count_of: dict[int, float]) -> float:
-    """Return the number of values when every alias is written out; infinite for a cycle.
-
-    ``count_of`` holds the numbers known so far, by the identity of the value.
-    """
-    if not isinstance(content, (dict, list)):
-        return 1
-    if id(content) not in count_of:
-        count_of[id(content)] = math.inf  # read again before it is replaced only in a cycle
-        children = content.values() if isinstance(content, dict) else content
-        count_of[id(content)] = 1 + sum(_count_values(child, count_of) for child in children)
-    return count_of[id(content)]
 
 
 def _mappings(content: Any) -> Iterator[dict[Any, Any]]:

@@ -62,9 +62,6 @@ def query_inputs(pipeline: PipelineBase, requested: str | Iterable[str] | None) 
     inputs = _unconnected_inputs(pipeline)
     if requested is not None:
         names = [requested] if isinstance(requested, str) else list(requested)
-        if not names:
-            msg = f"inputs is empty; the pipeline's inputs are {_socket_names(inputs)}"
-            raise SettingError(msg)
         return [_find_socket(name, inputs, "input") for name in names]
     type_of_required = {
         socket: traits["type"] for socket, traits in inputs.items() if traits["is_mandatory"]
