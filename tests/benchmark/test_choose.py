@@ -244,7 +244,6 @@ def test_a_choice_is_saved_and_loaded(tmp_path):
         (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "not repeats .* for 'c0'"),
         ({"q1": {"a": 1}, "q2": {"a": 1}}, "q1", {}, ResultError, "as for 'q1, a', 'q2, a'"),
         ({}, "base", {}, ResultError, "two systems or more"),
-        (RESULTS, None, {}, InputError, "needs a baseline"),
         (RESULTS, RESULTS["base"], {}, SettingError, "must be the name of a system"),
         (
             RESULTS | {"c0": made(SCORES["c0"][:50], "c0")},
