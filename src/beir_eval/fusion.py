@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.core.arrays import is_iterable
 from beir_eval.core.ids import repeated_ids
 from beir_eval.core.run import Run
 from beir_eval.core.run_sources.base import is_finite_number
@@ -158,33 +157,19 @@ def _by_rank(ranking: _Ranking, k: float) -> Floats:
     return 1 / (k + np.arange(1, 1 + len(ranking.scores)))
 
 
-def _min_max(ranking: _Ranking) -> Floats:
-    scores = _near_1(ranking)
-    return np.asarray((scores - scores.min()) / (np.ptp(scores) or 1.0))
-
-
 def _z_score(ranking: _Ranking) -> Floats:
-    scores = _near_1(ranking)
+    scores = ranking.scores
     if not np.ptp(scores):  # the deviation of equal scores may be a rounding error
         return np.zeros_like(scores)
     return np.asarray((scores - scores.mean()) / scores.std())
 
 
-def _near_1(ranking: _Ranking) -> Floats:
-    """Return the scores times a power of 2, which rounds nothing: their squares are floats."""
-    return np.asarray(np.ldexp(ranking.scores, -np.frexp(np.abs(ranking.scores).max())[1]))
-
-
-def _dbsf(ranking: _Ranking) -> Floats:
-    return _z_score(ranking) / 6 + 0.5
-
-
 #: {value of ``normalise``: a function that returns the new scores of a ranking, f8[D]}.
 _NORMALISED: Mapping[str | None, Callable[[_Ranking], Floats]] = {
     None: lambda ranking: ranking.scores,
-    "min-max": _min_max,
+    "min-max": lambda of: (of.scores - of.scores.min()) / (np.ptp(of.scores) or 1.0),
     "z-score": _z_score,
-    "dbsf": _dbsf,
+    "dbsf": lambda ranking: _z_score(ranking) / 6 + 0.5,
 }
 
 
@@ -200,9 +185,6 @@ def _ranked(
     if depth is not None:
         check_count("depth", depth)
     if not isinstance(runs, Mapping):
-        if isinstance(runs, str | Run) or not is_iterable(runs):
-            msg = f"runs must be a list of runs or {{name: run}}, not {shown(runs)}"
-            raise InputError(msg)
         runs = {f"run {number}": run for number, run in enumerate(runs, start=1)}
     if len(runs) < _TWO:
         msg = f"to fuse needs two runs or more, not {len(runs)}"
@@ -247,7 +229,7 @@ def _checked_weights(weights: Iterable[float] | None, names: Sequence[str]) -> d
     """Return the weight of each run; raise SettingError as ``fuse`` describes."""
     if weights is None:
         return dict.fromkeys(names, 1.0)
-    stated = list(weights) if is_iterable(weights) else []
+    stated = list(weights)
     is_valid = all(is_finite_number(weight) and weight >= 0 for weight in stated)
     if len(stated) != len(names) or not is_valid or not any(stated):
         msg = (

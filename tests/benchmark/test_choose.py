@@ -234,7 +234,6 @@ def test_names_that_differ_in_a_seed_are_warned_of():
         (RESULTS, "base", {"dev": {"x": RESULTS["base"]}}, ResultError, "^dev: two systems"),
         (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "not repeats .* for 'c0'"),
         ({"q1": {"a": 1}, "q2": {"a": 1}}, "q1", {}, ResultError, "as for 'q1, a', 'q2, a'"),
-        (RESULTS, None, {}, InputError, "needs a baseline"),
         (RESULTS, RESULTS["base"], {}, SettingError, "must be the name of a system"),
         (
             RESULTS | {"c0": made(SCORES["c0"][:50], "c0")},

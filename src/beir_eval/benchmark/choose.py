@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -35,7 +35,6 @@ from beir_eval.comparison.verdict_sentences import (
     signed_range_text,
     signed_text,
 )
-from beir_eval.core.arrays import is_iterable
 from beir_eval.core.saved import Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table
@@ -43,12 +42,11 @@ from beir_eval.errors import InputError, ResultError, SettingError, first_few, n
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
 from beir_eval.significance.chosen_again import chosen_again
-from beir_eval.significance.equivalence import check_alpha
 from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import LEVEL_TOLERANCE, check_seed, row_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from beir_eval.benchmark.dataset_scores import Stratum
     from beir_eval.core.arrays import Floats
@@ -179,20 +177,16 @@ class ChoiceResult(Shown, Saved):
 
     def _table(self) -> Table:
         """Return the gain on the queries that chose, and on others with its test."""
-        known = self.low is not None and self.high is not None
-        interval = signed_range_text(self.low or 0.0, self.high or 0.0) if known else "few differ"
-        header = (f"gain over {self.against}", self.measure)
+        interval = "few differ"
+        if self.low is not None and self.high is not None:
+            interval = signed_range_text(self.low, self.high)
+        level = f"{100 - 100 * self.alpha:g}% interval"
+        evidence = (interval, p_text(self.p), Cell(self.verdict, verdict=self.verdict))
         return Table(
-            (*header, f"{100 - 100 * self.alpha:g}% interval", "p if equal", "verdict"),
+            (f"gain over {self.against}", self.measure, level, "p if equal", "verdict"),
             [
                 ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
-                (
-                    "on queries that did not",
-                    signed_text(self.held_out),
-                    interval,
-                    p_text(self.p),
-                    Cell(self.verdict, verdict=self.verdict),
-                ),
+                ("on queries that did not", signed_text(self.held_out), *evidence),
             ],
         )
 
@@ -254,10 +248,8 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
             few for any p to decide.
     """
     check_seed(rng)
-    check_alpha(alpha)
-    is_one = isinstance(baseline, str | EvaluationResult) or not is_iterable(baseline)
+    is_one = isinstance(baseline, str | EvaluationResult)
     baselines: tuple[Any, ...] = (baseline,) if is_one else tuple(baseline)
-    baselines = tuple(name for name in baselines if name is not None)
     table = choosing = _Table.from_results(results, measure, clusters)
     if dev is not None:
         with about("dev"):
@@ -275,82 +267,35 @@ def choose(  # noqa: PLR0913 - one keyword a part of the method
             f"{first_few(candidates) or 'none'}; compare compares two systems"
         )
         raise InputError(msg)
+    settings: dict[str, Any] = {"alpha": alpha, "draws": draws, "rng": rng}
     if dev is not None:
-        settings: dict[str, Any] = {"alpha": alpha, "draws": draws, "rng": rng}
-        if clusters is not None:
-            settings["clusters"] = clusters
-        return _chosen_on_dev(choosing, table, candidates, baselines, settings)
-    if table.num_queries < _FEWEST_QUERIES:
+        settings |= {} if clusters is None else {"clusters": clusters}
+        outcome = _chosen_on_dev(choosing, table, candidates, baselines, settings)
+    elif table.num_queries < _FEWEST_QUERIES:
         msg = (
             f"{table.num_queries} queries are too few to choose and to test on: "
             f"{_FEWEST_QUERIES} or more were expected, or other queries to choose on (dev=)"
         )
         raise InputError(msg)
-    sizes = [len(stratum.keys) for stratum in table.strata]
-    tests = {
-        name: chosen_again(
-            table.gains([*candidates, name], name),
-            np.concatenate([stratum.keys for stratum in table.strata]),
-            strata=np.repeat(np.arange(len(sizes)), sizes),
-            alpha=alpha,
-            draws=10_000 if draws is None else draws,
-            rng=rng,
-        )
-        for name in baselines
-    }
-    coverage = tuple(covered for stratum in table.strata for covered in stratum.coverage)
-    warn_of_content(coverage)
-    against = max(baselines, key=lambda name: (tests[name].p, -tests[name].held_out))
-    test, names = tests[against], [*candidates, against]
-    chosen = names[test.best]
-    return ChoiceResult(
-        **_of_candidate(table, candidates, chosen, baselines, against),
-        coverage=coverage,
-        excluded=tuple(_exclusions(table, dict.fromkeys((chosen, against)))),
-        in_sample=test.in_sample,
-        held_out=test.held_out,
-        low=None if np.isnan(test.low) else test.low,
-        high=None if np.isnan(test.high) else test.high,
-        p=test.p,
-        alpha=alpha,
-        verdict="better" if test.p <= alpha / 2 * (1 + LEVEL_TOLERANCE) else "undecided",
-        chosen_in={
-            name: count for name, count in zip(names, test.chosen.tolist(), strict=True) if count
-        },
-    )
-
-
-def _of_candidate(
-    table: _Table,
-    candidates: tuple[str, ...],
-    chosen: str,
-    baselines: tuple[str, ...],
-    against: str,
-) -> dict[str, Any]:
-    """Return the fields of a choice that its candidate has, from the table of its test."""
+    else:
+        outcome = _chosen_again(table, candidates, baselines, settings)
+    chosen, against = outcome["candidate"], outcome["against"]
     gains = table.strata[0].scale.gains
-    datasets = mean_scores(table.strata, tuple(table.by_system)) if table.strata[0].name else []
-    losses = []
-    if not datasets:
-        ours, theirs = (
-            dict(zip(result.query_ids, result.scores(table.measure).tolist(), strict=True))
-            for result in (table.by_system[chosen][""], table.by_system[against][""])
-        )
-        losses = [(gain, key) for key in ours if (gain := gains(ours[key] - theirs[key])) < 0]
-    return {
-        "measure": table.measure,
-        "higher_is_better": table.strata[0].scale.higher_is_better,
-        "candidates": candidates,
-        "candidate": chosen,
-        "baselines": baselines,
-        "against": against,
-        "num_queries": table.num_queries,
-        "num_clusters": table.num_clusters,
-        "num_chose": table.num_queries,
-        "left_out": table.left_out,
-        "by_dataset": {of.name: gains(of.means[chosen] - of.means[against]) for of in datasets},
-        "largest_loss": min(losses)[::-1] if losses else None,
-    }
+    means = mean_scores(table.strata, tuple(table.by_system)) if table.strata[0].name else []
+    return ChoiceResult(
+        **outcome,
+        measure=table.measure,
+        higher_is_better=table.strata[0].scale.higher_is_better,
+        candidates=candidates,
+        baselines=baselines,
+        alpha=alpha,
+        num_queries=table.num_queries,
+        num_clusters=table.num_clusters,
+        num_chose=choosing.num_queries,
+        left_out=choosing.left_out,
+        by_dataset={of.name: gains(of.means[chosen] - of.means[against]) for of in means},
+        largest_loss=None if means else table.largest_loss(chosen, against),
+    )
 
 
 def _alike(candidates: Sequence[str]) -> list[str]:
@@ -363,14 +308,54 @@ def _alike(candidates: Sequence[str]) -> list[str]:
     ]
 
 
+def _chosen_again(
+    table: _Table,
+    candidates: tuple[str, ...],
+    baselines: tuple[str, ...],
+    settings: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what is chosen on the queries that test it, with a test that chooses again."""
+    sizes = [len(stratum.keys) for stratum in table.strata]
+    draws = 10_000 if settings["draws"] is None else settings["draws"]
+    tests = {
+        name: chosen_again(
+            table.gains([*candidates, name], name),
+            np.concatenate([stratum.keys for stratum in table.strata]),
+            strata=np.repeat(np.arange(len(sizes)), sizes),
+            **{**settings, "draws": draws},
+        )
+        for name in baselines
+    }
+    coverage = tuple(covered for stratum in table.strata for covered in stratum.coverage)
+    warn_of_content(coverage)
+    against = max(baselines, key=lambda name: (tests[name].p, -tests[name].held_out))
+    test, names = tests[against], [*candidates, against]
+    is_better = test.p <= settings["alpha"] / 2 * (1 + LEVEL_TOLERANCE)
+    return {
+        "candidate": names[test.best],
+        "against": against,
+        "in_sample": test.in_sample,
+        "held_out": test.held_out,
+        "low": None if np.isnan(test.low) else test.low,
+        "high": None if np.isnan(test.high) else test.high,
+        "p": test.p,
+        "verdict": "better" if is_better else "undecided",
+        "chosen_in": {
+            name: count for name, count in zip(names, test.chosen.tolist(), strict=True) if count
+        },
+        "coverage": coverage,
+        "excluded": tuple(_exclusions(table, dict.fromkeys((names[test.best], against)))),
+    }
+
+
 def _chosen_on_dev(
     dev: _Table,
     table: _Table,
     candidates: tuple[str, ...],
     baselines: tuple[str, ...],
     settings: Mapping[str, Any],
-) -> ChoiceResult:
-    """Return the choice on ``dev``, with the comparison of the candidate on ``table``."""
+) -> dict[str, Any]:
+    """Return what is chosen on ``dev``, with its comparison on ``table``."""
     scale = table.strata[0].scale
     if dev.strata[0].scale.higher_is_better != scale.higher_is_better:
         msg = f"{dev.measure}: higher is better in one of dev and results, and lower in the other"
@@ -397,19 +382,18 @@ def _chosen_on_dev(
     )
     outcome = outcomes[against]
     low, high = sorted(map(scale.gains, (outcome.low, outcome.high)))
-    fields = _of_candidate(table, candidates, chosen, baselines, against)
-    return ChoiceResult(
-        **fields | {"num_chose": dev.num_queries, "left_out": dev.left_out},
-        in_sample=float(dev.gains([chosen], against).mean()),
-        held_out=scale.gains(outcome.difference),
-        low=low,
-        high=high,
-        p=outcome.p,
-        alpha=settings["alpha"],
-        verdict=outcome.verdict,
-        chosen_in={},
-        comparison=comparisons[against],
-    )
+    return {
+        "candidate": chosen,
+        "against": against,
+        "in_sample": float(dev.gains([chosen], against).mean()),
+        "held_out": scale.gains(outcome.difference),
+        "low": low,
+        "high": high,
+        "p": outcome.p,
+        "verdict": outcome.verdict,
+        "chosen_in": {},
+        "comparison": comparisons[against],
+    }
 
 
 def _exclusions(table: _Table, systems: Iterable[str]) -> Iterator[str]:
@@ -441,11 +425,8 @@ class _Table(NamedTuple):
     ) -> _Table:
         """Return the table of what ``choose`` takes."""
         systems: Any = getattr(results, "results", results)
-        if (
-            not isinstance(systems, Mapping)
-            or not systems
-            or not all(isinstance(of_system, Mapping) for of_system in systems.values())
-        ):
+        values = list(systems.values()) if isinstance(systems, Mapping) else []
+        if not values or not all(isinstance(of_system, Mapping) for of_system in values):
             systems = {
                 name: {"": repeats[0] if len(repeats) == 1 else repeats}
                 for name, repeats in repeats_by_system(systems).items()
@@ -478,6 +459,16 @@ class _Table(NamedTuple):
     def left_out(self) -> int:
         """The number of other queries."""
         return sum(stratum.left_out for stratum in self.strata)
+
+    def largest_loss(self, system: str, against: str) -> tuple[str, float] | None:
+        """Return the query of the only data set with the lowest gain, and this if it is below 0."""
+        ours, theirs = (
+            dict(zip(result.query_ids, result.scores(self.measure).tolist(), strict=True))
+            for result in (self.by_system[system][""], self.by_system[against][""])
+        )
+        gains = self.strata[0].scale.gains
+        losses = [(gain, key) for key in ours if (gain := gains(ours[key] - theirs[key])) < 0]
+        return min(losses)[::-1] if losses else None
 
     def gains(self, systems: Sequence[str], baseline: str) -> Floats:
         """Return gains over a baseline, whose mean is that of the data sets, by unit: f8[., N]."""

@@ -24,6 +24,7 @@ from beir_eval.comparison.tables import evidence_cells, marked
 from beir_eval.comparison.verdict_sentences import (
     common_queries_text,
     headline_of,
+    interval_note,
     mean_interval_text,
     measure_text,
     p_text,
@@ -418,17 +419,16 @@ class AcrossDatasets(Shown, Saved):
     def _pair_table(self) -> Table:
         """Return a table of a pair: a row for each data set, and the average."""
         [average] = self.differences
-        against, system = average.against, average.system
-        rows: list[tuple[str | Cell, ...]] = []
+        systems = (average.against, average.system)
+        rows = []
         for dataset, pair in zip(self.datasets, self.by_dataset, strict=True):
-            means = (score_text(dataset.means[name]) for name in (against, system))
+            means = (score_text(dataset.means[name]) for name in systems)
             rows.append((dataset.name, f"{dataset.num_queries:,}", *means, *_evidence(pair)))
         if len(rows) > 1:
-            means = (score_text(self.average(name).average) for name in (against, system))
+            means = (score_text(self.average(name).average) for name in systems)
             rows.append(("average", "", *means, *_evidence(average)))
         p = "corr. p" if len(self.by_dataset) > 1 else "p"
-        headings = (self.measure, "queries", against, system, "diff.", p, "verdict")
-        return Table(headings, rows)
+        return Table((self.measure, "queries", *systems, "diff.", p, "verdict"), rows)
 
     def _systems_table(self) -> Table:
         """Return means, systems × data sets, and what averages differ from that of a baseline.
@@ -438,19 +438,14 @@ class AcrossDatasets(Shown, Saved):
         means = self._means_table()
         if self.baseline is None:
             return means
-        percent = percent_text(1 - self.settings.alpha)
         rows: list[tuple[str | Cell, ...]] = []
-        for system, row in zip((*self.systems, *self.gaps), means.rows, strict=True):
-            if system in self.gaps:
-                rows.append((*row, "", "", ""))
-                continue
-            evidence: tuple[str | Cell, ...] = ("", "", "baseline")
-            if system != self.baseline:
-                pair = self.difference(system)
-                signed, interval, _, verdict = evidence_cells(pair)
-                evidence = (signed, interval, verdict)
-            *cells, average = row
-            rows.append((*cells, getattr(average, "text", average), *evidence))
+        evidence_of = {pair.system: evidence_cells(pair) for pair in self.differences}
+        for system, *cells, average in means.rows:
+            word = "baseline" if system == self.baseline else ""
+            difference, interval, _, verdict = evidence_of.get(str(system), ("", "", "", word))
+            unmarked = getattr(average, "text", average)
+            rows.append((system, *cells, unmarked, difference, interval, verdict))
+        percent = percent_text(1 - self.settings.alpha)
         return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
 
     def _scope(self, *, is_pair: bool) -> Iterator[str]:
@@ -529,6 +524,19 @@ class AcrossDatasets(Shown, Saved):
         )
 
     @property
+    def _tests(self) -> tuple[str, str]:
+        """The tests on single data sets and of the averages, each with its correction."""
+        sets, number = "two-sided sign flips of queries", len(self.by_dataset)
+        if number > 1:
+            sets += f", Holm over {number} comparisons"
+        averages, number = "flips within each data set", len(self.differences)
+        if self.settings.hierarchical:
+            averages = "sign flips of data sets"
+        if number > 1:
+            averages += f", max-T over {number} comparisons"
+        return sets, averages
+
+    @property
     def _meaning_of_marks(self) -> str:
         """What marks or letters beside the means say, as a sentence."""
         if self.baseline is None:
@@ -547,23 +555,15 @@ class AcrossDatasets(Shown, Saved):
             digits: the number of decimals; by default 4, or 2 in percent.
             percent: whether measures from 0 to 1 are in percent.
         """
-        scores, settings = ScoreFormat(digits, percent), self.settings
+        scores, (sets, averages) = ScoreFormat(digits, percent), self._tests
         sizes = ", ".join(
             f"{dataset.name} ({number_of(dataset.num_queries, 'query')})"
             for dataset in self.datasets
         )
-        sets, number = "two-sided sign flips of queries", len(self.by_dataset)
-        if number > 1:
-            sets += f", Holm over {number} comparisons"
-        averages, number = "flips within each data set", len(self.differences)
-        if settings.hierarchical:
-            averages = "sign flips of data sets"
-        if number > 1:
-            averages += f", max-T over {number} comparisons"
         tests = f"{sets}; averages: {averages}" if self.baseline else f"averages: {averages}"
         caption = (
             f"{self.measure} on {sizes}; best in bold. {self._meaning_of_marks} ({tests}; level "
-            f"{settings.alpha:g}).{scores.remark()}"
+            f"{self.settings.alpha:g}).{scores.remark()}"
             f"{''.join(f' {sentence}.' for sentence in self._row_sentences())}"
         )
         table = latex_table(self._means_table(scores), caption=caption, label="tab:data-sets")
@@ -620,39 +620,22 @@ class AcrossDatasets(Shown, Saved):
 
     def _notes(self) -> Iterator[str]:
         """Yield how tests, intervals and ranks were made, and what was left out."""
-        alpha, number = self.settings.alpha, len(self.differences)
-        flipped, sample = "queries within each data set", "queries of these data sets"
-        statement, kind, resampled = "these data sets", "BCa", "queries"
+        alpha, (sets, averages) = self.settings.alpha, self._tests
+        sample, kind, resampled = "queries of these data sets", "BCa", "queries"
         if self.settings.hierarchical:
-            flipped, sample = "whole data sets", "data sets"
-            statement, kind = "other data sets like these", "percentile"
-            resampled = "data sets, and queries"
-        corrected = f", corrected by max-T over {number} comparisons" if number > 1 else ""
-        simultaneous = ", simultaneous" if number > 1 else ""
-        percent = percent_text(1 - alpha)
+            sample, kind, resampled = "data sets", "percentile", "data sets, and queries"
         yield (
             f"{number_of(len(self.datasets), 'data set')}, {self._num_queries} queries; the "
             "average is the unweighted mean of the data sets' means, queries are never pooled"
         )
-        yield (
-            f"differences: sign flips of {flipped}, statistic the average of the mean differences"
-            f"{corrected}; better and worse at {alpha:g}, about {statement}"
-        )
+        yield f"single data sets: {sets}; averages: {averages}; level {alpha:g}"
         yield queries_only_note(sample)
+        test = ComparisonSettings(correction=self.settings.correction, alpha=alpha)
+        yield interval_note(test, len(self.differences))
         yield (
-            f"intervals of differences: of the test, {percent}{simultaneous}; an interval excludes "
-            "0 exactly if the difference is significant"
+            f"averages and ranks: {kind} bootstrap, {percent_text(1 - alpha)} each, resampling "
+            f"{resampled} within each data set"
         )
-        yield (
-            f"averages and ranks: {kind} bootstrap, {percent} each, resampling {resampled} within "
-            "each data set"
-        )
-        yield (
-            "single data sets: sign flips of queries, corrected by Holm over "
-            f"{len(self.by_dataset)} comparisons"
-        )
-        group = "; a group is a sequence, in the order of the averages, in which no two systems do"
-        yield f"{self._meaning_of_marks}{'' if self.baseline else group}"
         yield from source_notes(self.systems, self.computed_elsewhere, self._custom_measures)
         for dataset in self.datasets:
             if list(dataset.parts) != [dataset.name]:

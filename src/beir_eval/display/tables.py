@@ -190,33 +190,16 @@ class Table:
             [escape_controls(" ".join(str(cell).split())) for cell in row]
             for row in (self.header, *self.rows)
         ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join(
-            "  ".join(
-                cell.rjust(width) if column else cell.ljust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in cells
-        )
+        return "\n".join("  ".join(row).rstrip() for row in _aligned(cells))
 
     def markdown(self) -> str:
         """Return a table in GitHub-flavored Markdown, with aligned columns."""
         cells = [[markdown_text(str(cell)) for cell in row] for row in (self.header, *self.rows)]
-        widths = [max(3, *(len(row[column]) for row in cells)) for column in range(len(cells[0]))]
-        rule = [
-            ":" + "-" * (width + 1) if column == 0 else "-" * (width + 1) + ":"
-            for column, width in enumerate(widths)
-        ]
-        lines = [
-            "| "
-            + " | ".join(
-                cell.ljust(width) if column == 0 else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            + " |"
-            for row in cells
-        ]
-        return "\n".join([lines[0], "|" + "|".join(rule) + "|", *lines[1:]])
+        header, *rows = _aligned(cells, least=3)
+        first, *others = ("-" * (len(name) + 1) for name in header)
+        rule = "|".join([f":{first}", *(f"{dashes}:" for dashes in others)])
+        lines = [f"| {' | '.join(row)} |" for row in (header, *rows)]
+        return "\n".join([lines[0], f"|{rule}|", *lines[1:]])
 
     def html(self, caption: str = "", *, css_class: str = "") -> str:
         """Return an HTML table; all text is escaped.
@@ -321,6 +304,15 @@ def without_repeated_columns(
             left_out[name] = values.pop()
     kept = [index for index, name in enumerate(tables[0].header) if name not in left_out]
     return [table.with_columns(kept) for table in tables], left_out
+
+
+def _aligned(rows: Sequence[Sequence[str]], least: int = 1) -> list[tuple[str, ...]]:
+    """Return cells as wide as their columns: labels to the left, numbers to the right."""
+    columns = []
+    for index, column in enumerate(zip(*rows, strict=True)):
+        width = max(least, *map(len, column))
+        columns.append([cell.rjust(width) if index else cell.ljust(width) for cell in column])
+    return list(zip(*columns, strict=True))
 
 
 def _class_attribute(cell: str | Cell) -> str:

@@ -179,37 +179,30 @@ def _with_verdicts(
 # Sentences
 
 
-def interaction_sentences(
-    interactions: Sequence[Interaction], *, has_one_measure: bool
-) -> Iterator[str]:
-    """Yield whether differences depend on a column, by measure and column.
-
-    Args:
-        interactions: the tests.
-        has_one_measure: whether the measure goes without saying.
-    """
+def interaction_sentences(interactions: Sequence[Interaction]) -> Iterator[str]:
+    """Yield whether differences depend on a column, by measure and column."""
     groups: dict[tuple[str, str], list[Interaction]] = {}
     for interaction in interactions:
         groups.setdefault((interaction.measure, interaction.column), []).append(interaction)
+    has_one_measure = len({measure for measure, _ in groups}) == 1
     for (measure, column), group in groups.items():
         label = f"By {column}" if has_one_measure else f"{measure}, by {column}"
-        for sentence in _sentences_of_group(group):
-            yield f"{label}: {sentence}"
+        yield from (f"{label}: {sentence}" for sentence in _sentences_of_group(group))
 
 
 def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
     """Yield the sentences on all pairs of one measure and column."""
-    differing = sorted((test for test in group if test.verdict == "differs"), key=_corrected_p)
+    by_p = sorted(group, key=lambda test: 1 if test.p_corrected is None else test.p_corrected)
+    differing = [test for test in by_p if test.verdict == "differs"]
     for test in differing[:MOST_NAMED]:
         which = "" if len(group) == 1 else f" of {test.system} from {test.against}"
         yield f"the difference{which} depends on it ({_p_of(test)})"
     if len(differing) > MOST_NAMED:
         yield f"{len(differing) - MOST_NAMED} more of {len(group)} differences depend on it"
-    others = [test for test in group if test.verdict != "differs"]
+    others = [test for test in by_p if test.verdict != "differs"]
     if not others:
         return
-    test = min(others, key=_corrected_p)
-    number = f"{len(others)} of {len(group)}"
+    test, number = others[0], f"{len(others)} of {len(group)}"
     if len(others) == len(group):
         number = "both" if len(group) == 2 else f"all {len(group)}"  # noqa: PLR2004
     which = "" if len(group) == 1 else f" for {number} pairs"
@@ -226,45 +219,37 @@ def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
 def _p_of(interaction: Interaction) -> str:
     """Return the p of a test, as text."""
     is_corrected = interaction.p_corrected != interaction.p
-    return f"{'corr. ' if is_corrected else ''}p {p_text(_corrected_p(interaction))}"
+    return f"{'corr. ' if is_corrected else ''}p {known_p_text(interaction.p_corrected)}"
 
 
-def _corrected_p(interaction: Interaction) -> float:
-    """Return the corrected p; 1 if it was not tested."""
-    return 1.0 if interaction.p_corrected is None else interaction.p_corrected
+def known_p_text(p: float | None) -> str:
+    """Return a p as text; "n/a" if nothing was tested."""
+    return "n/a" if p is None else p_text(p)
 
 
 def interaction_notes(
     interactions: Sequence[Interaction], settings: ComparisonSettings
 ) -> Iterator[str]:
     """Yield how the tests were made."""
-    for measure in dict.fromkeys(interaction.measure for interaction in interactions):
-        tested = [
-            interaction
-            for interaction in interactions
-            if interaction.measure == measure and interaction.p is not None
-        ]
-        if tested:
-            correction = (
-                f", corrected by {settings.correction} over {len(tested)} tests"
-                if len(tested) > 1
-                else ""
-            )
-            yield (
-                f"{measure}: whether gains differ between slices: Welch's statistic, labels "
-                f"permuted {max(interaction.draws for interaction in tested):,} times{correction}"
-            )
+    draws_of: dict[str, list[int]] = {}
+    for test in interactions:
+        if test.p is not None:
+            draws_of.setdefault(test.measure, []).append(test.draws)
+    for measure, draws in draws_of.items():
+        corrected = f", corrected by {settings.correction} over {len(draws)} tests"
+        yield (
+            f"{measure}: whether gains differ between slices: Welch's statistic, labels permuted "
+            f"{max(draws):,} times{corrected if len(draws) > 1 else ''}"
+        )
 
 
 def small_slices_notes(interactions: Sequence[Interaction]) -> Iterator[str]:
     """Yield which slices have no part in the tests."""
-    small: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for interaction in interactions:
-        if interaction.too_small:
-            measures = small.setdefault((interaction.column, interaction.too_small), [])
-            if interaction.measure not in measures:
-                measures.append(interaction.measure)
-    num_measures = len({interaction.measure for interaction in interactions})
+    small: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
+    for test in interactions:
+        if test.too_small:
+            small.setdefault((test.column, test.too_small), {})[test.measure] = None
+    num_measures = len({test.measure for test in interactions})
     for (column, labels), measures in small.items():
         of_measures = "" if len(measures) == num_measures else f" of {', '.join(measures)}"
         yield (

@@ -14,13 +14,13 @@ from beir_eval.comparison.slices.interactions import (
     Interaction,
     interaction_notes,
     interaction_sentences,
+    known_p_text,
     small_slices_notes,
 )
 from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
 from beir_eval.comparison.verdict_sentences import (
     interval_note,
     left_out_notes,
-    p_text,
     some_of,
     source_notes,
 )
@@ -212,12 +212,10 @@ class SlicedComparison(Shown, Saved):
     def document(self) -> Document:
         """Return whether differences depend on the slices, means and verdicts, and the method."""
         tests = [self.interactions_table()] if len(self.interactions) > 1 else []
-        tables: list[Table] = []
-        if any(slice_.differences for slice_ in self.slices):
-            tables = [self.to_table()]
-            if len(self.systems) == 2:  # noqa: PLR2004 - a pair
-                of_measures = map(self._table_of_pair, self.measures)
-                tables = [table for table in of_measures if table.rows]
+        tables = [self.to_table()]
+        if len(self.systems) == 2:  # noqa: PLR2004 - a pair
+            tables = [self._table_of_pair(measure) for measure in self.measures]
+        are_compared = any(slice_.differences for slice_ in self.slices)
         notes = list(self._limits())
         if any(test.p is not None for test in self.interactions):
             notes.append(ONLY_TEST)
@@ -225,7 +223,7 @@ class SlicedComparison(Shown, Saved):
             heading="By slice",
             warnings=warnings_of(self.coverage),
             sentences=list(map(Sentence, self.interaction_sentences())),
-            tables=tables,
+            tables=[table for table in tables if are_compared and table.rows],
             notes=notes,
             details=lambda: [
                 *(Document(heading="Gains between slices", tables=[table]) for table in tests),
@@ -239,8 +237,7 @@ class SlicedComparison(Shown, Saved):
 
     def interaction_sentences(self) -> list[str]:
         """Return whether differences depend on the slices."""
-        has_one_measure = len(self.measures) == 1
-        return list(interaction_sentences(self.interactions, has_one_measure=has_one_measure))
+        return list(interaction_sentences(self.interactions))
 
     def interactions_table(self) -> Table:
         """Return a table of the tests of whether gains differ between slices."""
@@ -251,10 +248,8 @@ class SlicedComparison(Shown, Saved):
             "against": lambda test: test.against,
             "slices": lambda test: str(test.num_slices),
             "queries": lambda test: str(test.num_queries),
-            "p": lambda test: "n/a" if test.p is None else p_text(test.p),
-            "corrected p": lambda test: (
-                "n/a" if test.p_corrected is None else p_text(test.p_corrected)
-            ),
+            "p": lambda test: known_p_text(test.p),
+            "corrected p": lambda test: known_p_text(test.p_corrected),
             "gain between slices": lambda test: test.verdict,
         }
         return table_of(self.interactions, columns)
@@ -307,13 +302,11 @@ class SlicedComparison(Shown, Saved):
         if self.baseline is None and len(self.systems) > 2:  # noqa: PLR2004 - all pairs
             yield "> names the systems that this system is better than"
         small: dict[str, list[str]] = {}
-        for slice_ in self.slices:
-            if slice_.too_small:
-                whole = len(slice_.too_small) == len(self.measures)
-                of_measures = "" if whole else f" on {', '.join(slice_.too_small)}"
-                counted = number_of(slice_.num_queries, "query")
-                named = f"{self.slice_name(slice_)} ({counted})"
-                small.setdefault(of_measures, []).append(named)
+        for slice_ in filter(lambda slice_: slice_.too_small, self.slices):
+            whole = len(slice_.too_small) == len(self.measures)
+            of_measures = "" if whole else f" on {', '.join(slice_.too_small)}"
+            named = f"{self.slice_name(slice_)} ({number_of(slice_.num_queries, 'query')})"
+            small.setdefault(of_measures, []).append(named)
         for of_measures, names in small.items():
             yield f"fewer than 2 queries with a score{of_measures}, not compared: {some_of(names)}"
         yield from small_slices_notes(self.interactions)

@@ -33,7 +33,6 @@ from beir_eval.display.tables import (
 from beir_eval.errors import first_few, number_of
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
-from beir_eval.measures.names import registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -205,17 +204,17 @@ class StagedResult(Shown, Saved):
         rows = []
         for measure in self.measures:
             mean = self.stage(self.last).means[measure]
-            kept = f"{self.kept[measure]:,}"
-            rows.append((measure, f"reached by {self.last}", kept, score_text(mean), ""))
-            for loss in self.losses:
-                if loss.measure == measure:
-                    share = score_text(loss.loss)
-                    documents = f"{loss.documents:,}"
-                    rows.append((measure, loss.text, documents, share, loss.interval_text))
-            best = score_text(self.best[measure])
-            rows.append((measure, "the best possible", f"{self.num_relevant:,}", best, ""))
-        interval = f"{percent_text(1 - self.settings.alpha)} interval"
-        return Table(("measure", "reason", "relevant", "share", interval), rows)
+            for reason, documents, share, interval in (
+                (f"reached by {self.last}", self.kept[measure], mean, ""),
+                *((of.text, of.documents, of.loss, of.interval_text) for of in self._lost(measure)),
+                ("the best possible", self.num_relevant, self.best[measure], ""),
+            ):
+                rows.append((measure, reason, f"{documents:,}", score_text(share), interval))
+        heading = f"{percent_text(1 - self.settings.alpha)} interval"
+        return Table(("measure", "reason", "relevant", "share", heading), rows)
+
+    def _lost(self, measure: str) -> list[Loss]:
+        return [loss for loss in self.losses if loss.measure == measure]
 
     def components_table(self) -> Table:
         """Return a table of what the components took, a row for each."""
@@ -372,10 +371,9 @@ class StagedResult(Shown, Saved):
         """Yield, for each measure, what the last stage misses, and why."""
         for measure in self.measures:
             missing = self.best[measure] - self.stage(self.last).means[measure]
-            losses = [loss for loss in self.losses if loss.measure == measure]
             lost = ", ".join(
                 f"{loss.text} {score_text(loss.loss) if loss.loss else '0'}"
-                for loss in sorted(losses, key=lambda loss: -loss.loss)
+                for loss in sorted(self._lost(measure), key=lambda loss: -loss.loss)
             )
             of_best = score_text(self.best[measure])
             if len(self.measures) > 1:
@@ -392,11 +390,10 @@ class StagedResult(Shown, Saved):
             if pair.system == self.last and pair.measure == self.measures[0]
         ]
         alpha, inputs = self.settings.alpha, self.stage(self.last).inputs
-        useless = [(pair, p) for pair, p in of_last if p <= alpha or pair.verdict == "worse"]
-        better = [pair.against for pair, _ in useless if pair.verdict == "worse"]
-        if {*better} & {*inputs}:  # the others are not in the table
-            better = [name for name in better if name in inputs]
-        equal = {pair.against: p for pair, p in useless if pair.verdict != "worse"}
+        better = [pair.against for pair, _ in of_last if pair.verdict == "worse"]
+        # Where an input is better, other stages are not in the table.
+        better = [name for name in better if name in inputs] or better
+        equal = {pair.against: p for pair, p in of_last if p <= alpha and pair.verdict != "worse"}
         reasons: list[tuple[list[str], str]] = []
         if better:
             are_better = f"{join_names(better)} {'is' if len(better) == 1 else 'are'} better"
@@ -418,15 +415,10 @@ class StagedResult(Shown, Saved):
             "at best: the measure of a stage's documents in the best order; the share of a reason "
             "is what its relevant documents would add, put back in the order of the rows"
         )
-        yield "dropped: the last stage that lacks a document although one of its inputs had it"
         count = len(self.differences) // max(1, len(self.measures))
         if count > 1:
             yield f"verdicts: corrected by holm over the {count} pairs of a measure"
         yield queries_only_note()
-        cutoffs = [(parsed and parsed.cutoff) or 0 for parsed in map(registered, self.measures)]
-        short = [stage.name for stage in self.stages if stage.documents < max(cutoffs)]
-        if short:
-            yield f"fewer documents than the cutoff, on average: {', '.join(short)}"
 
 
 def _seconds_text(seconds: float | None) -> str:
