@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval import evaluate, read_qrels, read_run
-from beir_eval.comparison.alignment import align_scores
+from beir_eval.comparison.alignment import align_scores, repeats_by_system
 from beir_eval.comparison.checkpoints.checkpoint_curve import find_settling
 from beir_eval.comparison.records import ComparisonSettings
 from beir_eval.significance.power import queries_needed
@@ -88,7 +88,8 @@ def real_scores(source: str) -> Floats:
         )
         for run in collection.runs
     ]
-    return align_scores(results, None, "intersection").by_measure[0].where_defined().scores
+    aligned = align_scores(repeats_by_system(results), None, "intersection")
+    return aligned.by_measure[0].where_defined().scores
 
 
 def population(scores: Floats, gains: Floats, rng: np.random.Generator) -> Floats:

@@ -35,9 +35,7 @@ def test_likeness_is_left_out_beyond_a_number_of_pairs_and_rankings(monkeypatch,
     monkeypatch.setattr(rank_similarity, limit, most)
     assert len(compare_runs(qrels, runs, "MRR").likeness) == 3
     monkeypatch.setattr(rank_similarity, limit, most - 1)
-    comparison = compare_runs(qrels, runs, "MRR")
-    assert comparison.likeness is None
-    assert any("pairs times queries: name a baseline" in note for note in comparison.notes())
+    assert compare_runs(qrels, runs, "MRR").likeness is None
 
 
 def test_likeness_compares_the_first_documents_of_each_query():

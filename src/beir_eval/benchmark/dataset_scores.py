@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from beir_eval.benchmark.comparison_result import DatasetDifference, DatasetScores
-from beir_eval.comparison.alignment import align_scores, list_repeats, or_compare
+from beir_eval.comparison.alignment import align_scores, list_repeats, or_compare, repeats_by_system
 from beir_eval.comparison.coverage import coverage_of, retrieved_by_all
 from beir_eval.comparison.differences import direction_of, sign_vectors_for, too_few_clusters
 from beir_eval.core.ids import hash_ids
@@ -243,7 +243,7 @@ def stratum_of(
     """
     with about(name):
         of_dataset = {system: by_dataset[name] for system, by_dataset in systems.items()}
-        joined = align_scores(of_dataset, measure, on, clusters)
+        joined = align_scores(repeats_by_system(of_dataset), measure, on, clusters)
         defined = joined.by_measure[0].where_defined()
         if too_few := too_few_clusters(defined):
             raise InputError(too_few)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +30,7 @@ from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
 if TYPE_CHECKING:
-    from beir_eval.core.arrays import Floats, Ints, Mask
+    from beir_eval.core.arrays import Floats, Mask
     from beir_eval.measures import MeasureLike
     from beir_eval.measures.scales import ScoreScale
     from beir_eval.significance.sign_vectors import Keys
@@ -195,28 +195,21 @@ def without_rounding_noise(scores: Floats) -> Floats:
     """
     result = np.empty_like(scores)
     for begin in range(0, scores.shape[1], _QUERIES_AT_ONCE):
-        part = slice(begin, begin + _QUERIES_AT_ONCE)
-        result[:, part] = _merge_equal_scores(scores[:, part])
-    return result
-
-
-def _merge_equal_scores(scores: Floats) -> Floats:
-    """Return what ``without_rounding_noise`` describes, of a few queries."""
-    order = np.argsort(scores, axis=0, kind="stable")
-    ranked = np.take_along_axis(scores, order, axis=0)
-    magnitude = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
-    is_new_value = ranked[1:] - ranked[:-1] > ROUNDING_TOLERANCE * magnitude
-    first_rank = np.zeros(scores.shape, dtype=np.int64)
-    first_rank[1:] = np.where(is_new_value, np.arange(1, len(scores))[:, None], 0)
-    merged = np.take_along_axis(ranked, np.maximum.accumulate(first_rank, axis=0), axis=0)
-    merged = np.where(np.isnan(ranked), ranked, merged)
-    result = np.empty_like(scores)
-    np.put_along_axis(result, order, merged, axis=0)
+        part = scores[:, begin : begin + _QUERIES_AT_ONCE]
+        order = np.argsort(part, axis=0, kind="stable")
+        ranked = np.take_along_axis(part, order, axis=0)
+        magnitude = np.maximum(np.abs(ranked[1:]), np.abs(ranked[:-1]))
+        is_new_value = ranked[1:] - ranked[:-1] > ROUNDING_TOLERANCE * magnitude
+        first_rank = np.zeros(part.shape, dtype=np.int64)
+        first_rank[1:] = np.where(is_new_value, np.arange(1, len(part))[:, None], 0)
+        merged = np.take_along_axis(ranked, np.maximum.accumulate(first_rank, axis=0), axis=0)
+        merged = np.where(np.isnan(ranked), ranked, merged)
+        np.put_along_axis(result[:, begin : begin + _QUERIES_AT_ONCE], order, merged, axis=0)
     return result
 
 
 def align_scores(
-    results: Mapping[str, SystemResults] | Iterable[EvaluationResult],
+    systems: Mapping[str, Sequence[EvaluationResult]],
     measures: Iterable[MeasureLike] | MeasureLike | None,
     on: str | None,
     clusters: Mapping[str, str] | None = None,
@@ -226,7 +219,7 @@ def align_scores(
     """Return the scores of all systems on the queries that they share.
 
     Args:
-        results: {system: a result or a list of repeats}, or results with different names.
+        systems: {system: its results, one for each repeat}, as ``repeats_by_system`` returns them.
         measures: the measures to compare; None takes all that every result holds and that can be
             compared.
         on: one of ``ON_CHOICES``, for systems with different queries or judgements; None is
@@ -236,22 +229,23 @@ def align_scores(
 
     Raises:
         InputError: a query that is compared has no cluster.
-        ResultError: there are fewer than two systems or two of one name, or the results have
-            different settings or different judgements (unless ``on`` allows it), or different
-            bounds or directions of a custom measure.
+        ResultError: there are fewer than two systems, or the results have different settings or
+            different judgements (unless ``on`` allows it), or different bounds or directions of a
+            custom measure.
         QueryMismatchError: the systems have different queries (with on="error"), or none in common.
         NotEvaluatedError: a result does not hold one of ``measures``.
         MeasureError: the results have no measure in common, or one of ``measures`` cannot be
             compared.
     """
-    systems = repeats_by_system(results)
     if len(systems) < 2:  # noqa: PLR2004 - a comparison
         msg = f"two systems or more were expected, not {first_few(systems) or 'none'}"
         raise ResultError(msg)
-    named_results = _named(systems)
-    _check_alike(named_results)
-    measure_names = _measures_to_compare([result for _, result in named_results], measures, rel)
-    return align_checked(systems, measure_names, on, clusters)
+    _check_alike(systems)
+    results = [result for repeats in systems.values() for result in repeats]
+    names = _measures_to_compare(results, measures, rel)
+    if rel is not None:
+        names = _with_rel_evaluated(results, names, rel)
+    return align_checked(systems, names, on, clusters)
 
 
 def align_checked(
@@ -273,15 +267,20 @@ def align_checked(
             bounds or directions of a custom measure.
         InputError, QueryMismatchError, NotEvaluatedError: as ``align_scores``.
     """
-    named_results = _named(systems)
+    named_results = [(system, result) for system, of in systems.items() for result in of]
     custom_measures = custom_scales(named_results, measure_names)
     query_ids, left_out = _shared_queries(named_results, on)
     _check_judgements(named_results, measure_names, on)
-    position_arrays = _positions_in(named_results, query_ids)
     system_arrays = []
+    known: Sequence[str] = ()
     for repeats in systems.values():
         array = np.empty((len(repeats), len(measure_names), len(query_ids)))
-        for rows, result, positions in zip(array, repeats, position_arrays, strict=False):
+        for rows, result in zip(array, repeats, strict=True):
+            if result.query_ids != known:  # those of one evaluation are the same
+                known = result.query_ids
+                position_of = dict(zip(known, range(len(known)), strict=True))
+                ordered = map(position_of.__getitem__, query_ids)
+                positions = np.fromiter(ordered, np.int64, len(query_ids))
             for row, measure in zip(rows, measure_names, strict=True):
                 row[:] = result.scores(measure)[positions]
         system_arrays.append(array)
@@ -319,11 +318,6 @@ def align_checked(
     )
 
 
-def _named(systems: Mapping[str, Sequence[EvaluationResult]]) -> list[tuple[str, EvaluationResult]]:
-    """Return (system, result) of each result."""
-    return [(system, result) for system, repeats in systems.items() for result in repeats]
-
-
 def _labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[str, ...]:
     """Return the label of the cluster of each query. [Q].
 
@@ -346,7 +340,7 @@ def _labels_of(query_ids: Sequence[str], clusters: Mapping[str, str]) -> tuple[s
 
 
 def repeats_by_system(results: Any) -> dict[str, list[EvaluationResult]]:
-    """Return {system: list of its results}, from what ``align_scores`` takes.
+    """Return {system: list of its results}, from what ``compare`` takes.
 
     Raises:
         ResultError: a value is not a result, or two systems have one name.
@@ -397,12 +391,17 @@ def list_repeats(value: Any) -> list[Any]:
     return [as_result(entry) for entry in result] if is_list else [result]
 
 
-def _check_alike(results: Sequence[tuple[str, EvaluationResult]]) -> None:
-    """Raise ResultError if results, (system, result) each, were evaluated differently.
+def _check_alike(systems: Mapping[str, Sequence[EvaluationResult]]) -> None:
+    """Raise ResultError if the results of systems were evaluated differently.
 
     The settings of scores that were computed elsewhere are not known, and not compared.
     """
-    evaluated = [(name, result.settings) for name, result in results if result.settings is not None]
+    evaluated = [
+        (name, result.settings)
+        for name, repeats in systems.items()
+        for result in repeats
+        if result.settings is not None
+    ]
     for name, theirs in evaluated[1:]:
         first_name, ours = evaluated[0]
         if ours != theirs:
@@ -471,7 +470,7 @@ def _measures_to_compare(
         if not names:
             msg = "the results have no measure in common; evaluate the systems with the same ones"
             raise MeasureError(msg)
-        return _with_rel_evaluated(results, names, rel)
+        return tuple(names)
     listed = {name for result in results for name in result.measures}
     if rel is not None:  # this level decides, not the one that is listed
         listed = {name for name in listed if registered(name) is None}
@@ -492,11 +491,11 @@ def _measures_to_compare(
             if is_lacking:
                 msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
                 raise NotEvaluatedError(msg)
-    return _with_rel_evaluated(results, chosen, rel)
+    return chosen
 
 
 def _with_rel_evaluated(
-    results: Sequence[EvaluationResult], names: Sequence[str], rel: float | None
+    results: Sequence[EvaluationResult], names: Sequence[str], rel: float
 ) -> tuple[str, ...]:
     """Return the names of the measures with this ``rel`` where they take one and state none.
 
@@ -504,13 +503,10 @@ def _with_rel_evaluated(
         MeasureError: ``rel`` is not a finite number above 0.
         NotEvaluatedError: a result does not hold a measure with this ``rel``.
     """
-    if rel is None:
-        return tuple(names)
-    measures = {name: registered(name) for name in names}
     at_level = {
         name: str(of_level)
-        for name, measure in measures.items()
-        if measure is not None
+        for name in names
+        if (measure := registered(name)) is not None
         for of_level in with_rel([measure], rel)
     }
     for name, of_level in at_level.items():
@@ -539,20 +535,6 @@ def custom_scales(
             if name in measures:
                 check_same_scale(name, first, (system, scale))
     return {name: scale for name, (_, scale) in scales.items() if name in measures}
-
-
-def _positions_in(
-    results: Sequence[tuple[str, EvaluationResult]], query_ids: Sequence[str]
-) -> Iterator[Ints]:
-    """Yield the positions of the shared queries in each result, i8[Q]."""
-    known: Sequence[str] = ()
-    for _, result in results:
-        if result.query_ids != known:  # those of one evaluation are the same
-            known = result.query_ids
-            index = dict(zip(known, range(len(known)), strict=True))
-            ordered = map(index.__getitem__, query_ids)
-            positions = np.fromiter(ordered, np.int64, len(query_ids))
-        yield positions
 
 
 def _shared_queries(

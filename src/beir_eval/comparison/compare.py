@@ -268,7 +268,8 @@ def _comparison_of(
         SettingError: the baseline is not a system, or a deterministic one has repeats.
     """
     check_baseline(baseline, aligned.systems)
-    check_deterministic(aligned, settings.deterministic)
+    if settings.deterministic:
+        _check_deterministic(aligned, settings.deterministic)
     pairs = pairs_to_compare(aligned.systems, baseline)
     defined = [measure_scores.where_defined() for measure_scores in aligned.by_measure]
     conventions = (
@@ -277,7 +278,8 @@ def _comparison_of(
         for result in repeats
         for sentence in convention_sentences(result)
     )
-    return Comparison(
+    # Not validated: what a file may hold wrongly is computed here.
+    return Comparison.model_construct(
         systems=aligned.systems,
         baseline=baseline,
         query_ids=aligned.query_ids,
@@ -591,7 +593,7 @@ def checked_deterministic(names: Iterable[str], systems: Iterable[str]) -> tuple
     return listed
 
 
-def check_deterministic(aligned: AlignedScores, deterministic: Sequence[str]) -> None:
+def _check_deterministic(aligned: AlignedScores, deterministic: Sequence[str]) -> None:
     """Raise SettingError if the repeats of a deterministic system have different scores."""
     for scores in aligned.by_measure:
         for system, repeats in zip(scores.systems, scores.repeats, strict=True):

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
-from beir_eval.evaluation.coverage import labelled_warnings, warnings_on
+from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.inspection.finding import Finding
 
@@ -84,7 +84,13 @@ def coverage_of(
         for number, result in enumerate(repeats, start=1):
             counted = result.counted
             is_other = result.provenance.qrels_hash in hashes[1:]
-            if counted is None or not (is_other or warnings_on(result, measures)):
+            repeat = None if len(repeats) == 1 else number
+            parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
+            label = ", ".join(filter(None, parts))
+            warnings = labelled_warnings(result, label, measures=measures, dataset=dataset)
+            if is_other:
+                warnings.append(f"{label}: {_OTHER.format(first_of[hashes[0]])}")
+            if counted is None or not warnings:
                 continue
             of_retrieval = () if result.retrieval is None else result.retrieval.findings
             # What is known comes before what could not be asked.
@@ -92,14 +98,6 @@ def coverage_of(
                 (finding for finding in of_retrieval if finding.level == "error"),
                 key=lambda finding: finding.code == "store-not-asked",
             )
-            repeat = None if len(repeats) == 1 else number
-            parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
-            label = ", ".join(filter(None, parts))
-            known_means = {
-                over: {name: means[name] for name in measures if not math.isnan(means[name])}
-                for over in ("judged", "retrieved")
-                for means in [result.mean_over(over)]
-            }
             coverage.append(
                 SystemCoverage(
                     system=system,
@@ -107,17 +105,19 @@ def coverage_of(
                     repeat=repeat,
                     queries_judged=counted.queries_judged,
                     queries_missing=len(counted.queries_missing),
-                    means=known_means["judged"],
-                    retrieved_means=known_means["retrieved"],
+                    means=_known(result.mean_over("judged"), measures),
+                    retrieved_means=_known(result.mean_over("retrieved"), measures),
                     obstacle=obstacles[0] if obstacles else None,
                     findings=counted.findings,
-                    warnings=(
-                        *labelled_warnings(result, label, measures=measures, dataset=dataset),
-                        *([f"{label}: {_OTHER.format(first_of[hashes[0]])}"] if is_other else []),
-                    ),
+                    warnings=tuple(warnings),
                 )
             )
     return tuple(coverage)
+
+
+def _known(means: Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """Return the means on some measures, without those of no score."""
+    return {name: means[name] for name in measures if not math.isnan(means[name])}
 
 
 def choice_that_allows(first: EvaluationResult, second: EvaluationResult) -> str:
@@ -201,10 +201,11 @@ def missing_note(
     names = [
         system
         for system in systems
-        for counted in (result.counted for result in results[system])
-        if counted is not None and query_id in counted.queries_missing
+        if any(
+            result.counted is not None and query_id in result.counted.queries_missing
+            for result in results[system]
+        )
     ]
-    names = list(dict.fromkeys(names))
     return f", missing from {' and '.join(names)}" if names else ""
 
 

@@ -130,6 +130,7 @@ class Tests:
         scores: the scores of all systems, without NaN.
         pairs: the systems that are compared.
         settings: test, correction, interval, levels, margin and seed.
+        draws: how many sign vectors were drawn, where not all were tried.
         flipped: the randomisation distributions of the pairs.
         p_over_queries: uncorrected p-values of the test over queries, f8[D].
         notes: the note of each test to its readers; mostly empty. [D]
@@ -139,6 +140,7 @@ class Tests:
     scores: MeasureScores
     pairs: Pairs
     settings: ComparisonSettings
+    draws: int
     flipped: FlippedFamily
     p_over_queries: Floats
     notes: Sequence[str]
@@ -297,7 +299,7 @@ def tests_of(
         else:
             p, notes = uncorrected_tests(scores, pairs, settings)
         crossed = crossed_tests_of(scores, pairs, settings)
-        tests.append(Tests(scores, pairs, settings, flipped, p, notes, crossed))
+        tests.append(Tests(scores, pairs, settings, signs.draws, flipped, p, notes, crossed))
     return tests
 
 
@@ -403,11 +405,8 @@ def with_verdicts(
     settings, scores, flipped = tests.settings, tests.scores, tests.flipped
     check_margin(settings.margin, scores.scale.range)
     if settings.test == "sign_flip":
-        signs = sign_vectors_for(
-            flipped.num_queries, tests.pairs, draws=settings.draws, rng=settings.rng
-        )
         is_divided = settings.correction in ("holm", "bonferroni")
-        check_draws_suffice(signs.draws, settings.alpha / (num_comparisons if is_divided else 1))
+        check_draws_suffice(tests.draws, settings.alpha / (num_comparisons if is_divided else 1))
     low, high, confidence = _shown_intervals(tests, corrected)
     score_range, units = scores.scale.range, scores.units
     margin_limit = None

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.differences import MOST_PAIRS
-from beir_eval.comparison.rank_similarity import MOST_RANKING_PAIRS, has_too_many_pairs
 from beir_eval.comparison.tables import judged_shares
 from beir_eval.comparison.verdict_sentences import (
     interval_note,
@@ -401,18 +399,6 @@ def method_notes(comparison: Compared) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
-    has_top = all(repeats[0].top is not None for repeats in comparison.results.values())
-    if (
-        has_top
-        and comparison.likeness is None
-        and has_too_many_pairs(comparison.differences, len(comparison.query_ids))
-    ):
-        yield (
-            f"ranking similarity is computed for at most {MOST_PAIRS} pairs, and "
-            f"{MOST_RANKING_PAIRS} pairs times queries: name a baseline"
-        )
-    if comparison.likeness and any(mean.repeats > 1 for mean in comparison.means):
-        yield "ranking similarity: of a system's repeats, the first is taken"
 
 
 def _draws_text(differences: Sequence[Difference]) -> str:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from beir_eval.comparison.compared import Compared
-    from beir_eval.comparison.records import Difference
     from beir_eval.core.arrays import Floats
     from beir_eval.evaluation.result import EvaluationResult
 
@@ -228,7 +227,8 @@ def likeness_of(
             has ranked; the first repeat is compared.
         k: how many top documents to compare at most; fewer if a result has kept fewer.
     """
-    if has_too_many_pairs(comparison.differences, len(comparison.query_ids)):
+    pairs = dict.fromkeys((pair.system, pair.against) for pair in comparison.differences)
+    if len(pairs) > MOST_PAIRS or len(pairs) * len(comparison.query_ids) > MOST_RANKING_PAIRS:
         return None
     kept = [_num_kept(repeats[0]) for repeats in results.values()]
     k = min([k, *(count for count in kept if count is not None)])
@@ -242,7 +242,7 @@ def likeness_of(
         for top in [repeats[0].top or {}]
     }
     likeness = []
-    for system, against in _compared_pairs(comparison.differences):
+    for system, against in pairs:
         first, second = rankings[system], rankings[against]
         similarities = np.full((len(LIKENESS_ROWS) + 2, len(comparison.query_ids)), np.nan)
         for column, query_id in enumerate(comparison.query_ids):
@@ -272,17 +272,6 @@ def likeness_of(
             )
         )
     return tuple(likeness)
-
-
-def has_too_many_pairs(differences: Sequence[Difference], num_queries: int) -> bool:
-    """Return whether there are too many pairs, or pairs times queries, to compute likeness."""
-    num_pairs = len(_compared_pairs(differences))
-    return num_pairs > MOST_PAIRS or num_pairs * num_queries > MOST_RANKING_PAIRS
-
-
-def _compared_pairs(differences: Sequence[Difference]) -> dict[tuple[str, str], None]:
-    """Return the pairs (system, against) in order, each once, as the keys of a dict."""
-    return dict.fromkeys((difference.system, difference.against) for difference in differences)
 
 
 def _num_kept(result: EvaluationResult) -> int | None:

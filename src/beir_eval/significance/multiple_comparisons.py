@@ -73,5 +73,5 @@ def _interval_at(flipped: FlippedFamily, index: int, critical: float) -> tuple[f
     half_width = critical_t * float(flipped.deviations[index]) / math.sqrt(num_queries)
     # The statistics are in descending order.
     num_larger = int(np.searchsorted(-flipped.reached[index], -critical - TOLERANCE, side="left"))
-    low, high = flipped.ends_of_rank(index, 1 + num_larger)
+    low, high = (float(ends[index][num_larger]) for ends in (flipped.lowest, flipped.highest))
     return min(low, mean - half_width), max(high, mean + half_width)

@@ -47,13 +47,6 @@ class Family:
     second: Ints | None = None
     weights: Floats | None = None
 
-    @property
-    def query_weights(self) -> Floats:
-        """The weight of each query, f8[N]."""
-        if self.weights is None:
-            return np.broadcast_to(1.0, self.rows.shape[1])  # without memory for each query
-        return self.weights
-
     def compare(self, rows: Floats, comparisons: Ints | slice) -> Floats:
         """Return the differences of some comparisons: f8[R, n] -> f8[C, n], a new array.
 
@@ -136,16 +129,15 @@ class FlippedFamily:
         for index, level in enumerate(levels.tolist()):
             rank = self.rank(index, level)
             if rank:
-                low[index], high[index] = self.ends_of_rank(index, rank)
+                low[index], high[index] = (
+                    self.lowest[index][rank - 1],
+                    self.highest[index][rank - 1],
+                )
         return low, high
 
     def rank(self, index: int, level: float) -> int:
         """Return the rank of the draw that bounds a comparison at a level (``rank_at``)."""
         return rank_at(level, int(self.draws[index]), exact=bool(self.exact[index]))
-
-    def ends_of_rank(self, index: int, rank: int) -> tuple[float, float]:
-        """Return the means of this rank, from 1, counted from below and from above."""
-        return float(self.lowest[index][rank - 1]), float(self.highest[index][rank - 1])
 
     def levels_of(self, critical: Floats) -> Floats:
         """Return the level of the uncorrected test of each comparison at a critical value, f8[D].
@@ -211,15 +203,13 @@ def randomise(
     if drawn:
         keys = np.unique(np.concatenate([test.active_keys for test in drawn]))
         parts = [test.product_rows(keys) for test in drawn]
+        ends = np.cumsum([len(part) for part in parts])
         rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
         del parts  # a copy
         begin = 0
         for sums in signs.products(rows, keys):
-            first_row = 0
-            for test in drawn:
-                end_row = first_row + test.num_product_rows
-                test.add_draws(sums[first_row:end_row], begin)
-                first_row = end_row
+            for test, products in zip(drawn, np.split(sums, ends[:-1]), strict=True):
+                test.add_draws(products, begin)
             begin += sums.shape[1]
     return [test.result() for test in tests]
 
@@ -320,11 +310,12 @@ class _FamilyTest:
         self._family, self._signs, self._level = family, signs, level
         # This changes no difference, and sets queries on which all systems agree to 0.
         self._rows = family.rows if family.second is None else family.rows - family.rows[:1]
-        self._weights = family.query_weights
-        self._whole = float(self._weights.sum())
         self._is_active: Mask = (self._rows != 0).any(axis=0)
+        self._weights: Floats = np.broadcast_to(1.0, len(family.keys))  # one number in memory
         if family.weights is not None:
+            self._weights = family.weights
             self._is_active[:] = True
+        self._whole = float(self._weights.sum())
         self._describe()
         num = self._num_comparisons
         self._counts = np.zeros((2, num), dtype=np.int64)
@@ -438,11 +429,6 @@ class _FamilyTest:
         """The keys of the queries on which systems differ, u8[A]."""
         return self._family.keys[self._is_active]
 
-    @property
-    def num_product_rows(self) -> int:
-        """The number of rows of the product: the family's rows, and the weights."""
-        return len(self._rows) + 1
-
     def product_rows(self, keys: Keys) -> Floats:
         """Return the rows and the weights at these queries, which contain all active ones.
 
@@ -452,7 +438,7 @@ class _FamilyTest:
         Returns:
             f8[R+1, A]
         """
-        rows = np.zeros((self.num_product_rows, len(keys)))
+        rows = np.zeros((len(self._rows) + 1, len(keys)))
         columns = np.searchsorted(keys, self.active_keys)
         rows[:-1, columns] = self._rows[:, self._is_active]
         rows[-1, columns] = self._weights[self._is_active]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from beir_eval.comparison.alignment import align_scores
+from beir_eval.comparison.alignment import align_scores, repeats_by_system
 from beir_eval.comparison.checkpoints.result import (
     POWER,
     Checkpoint,
@@ -129,7 +129,7 @@ def checkpoint_curve(  # noqa: PLR0913 - one keyword a setting
     'every earlier step is beaten by a later one, and no step follows the last'
     """
     settings = ComparisonSettings(alpha=alpha, margin=margin, on=on, draws=draws, rng=rng)
-    joined = align_scores(results, measures, on)
+    joined = align_scores(repeats_by_system(results), measures, on)
     system_steps = steps_of(joined.systems, steps)
     order = sorted(range(len(system_steps)), key=system_steps.__getitem__)
     checkpoints = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.alignment import align_scores, check_baseline
+from beir_eval.comparison.alignment import align_scores, check_baseline, repeats_by_system
 from beir_eval.comparison.differences import (
     differences_together,
     means_of,
@@ -134,7 +134,7 @@ def compare_slices(  # noqa: PLR0913 - one keyword a setting
         rng=rng,
     )
     columns = columns_of(slices)
-    joined = align_scores(results, measures, on)
+    joined = align_scores(repeats_by_system(results), measures, on)
     check_baseline(baseline, joined.systems)
     pairs = pairs_to_compare(joined.systems, baseline)
     labels = _labels_by_column(columns, joined.query_ids)

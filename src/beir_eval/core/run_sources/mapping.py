@@ -81,11 +81,15 @@ class MappingSource:
             rankings = self._rankings_of(compress(self._keys, is_judged))
         judged = _Judged.of_rows(qrels, rows)
         chunks: list[_Chunk] = []
-        num_scores = 0
-        for chunk in _read_chunks(query_ids, rankings, judged):
+        begin, size, num_scores = 0, _FIRST_CHUNK, 0
+        while begin < len(rankings):
+            end = begin + size
+            chunk = _read_chunk(begin, query_ids[begin:end], rankings[begin:end], judged)
+            begin = chunk.end
+            size = max(1, _CHUNK_SCORES * len(chunk.lengths) // max(1, len(chunk.scores)))
             chunks.append(chunk)
             num_scores += len(chunk.scores)
-            if num_scores >= BLOCK_SCORES or chunk.end == len(rankings):
+            if num_scores >= BLOCK_SCORES or begin == len(rankings):
                 block = _build_block(rows, query_ids, judged, chunks)
                 yield block
                 chunks, num_scores = [], 0
@@ -222,19 +226,6 @@ class _Chunk(NamedTuple):
     scores: Floats
     judged_scores: Floats
     holding_query: list[int]
-
-
-def _read_chunks(
-    query_ids: Sequence[str], rankings: list[Any], judged: _Judged
-) -> Iterator[_Chunk]:
-    """Yield all rankings in chunks of about ``_CHUNK_SCORES`` scores."""
-    begin, size = 0, _FIRST_CHUNK
-    while begin < len(rankings):
-        end = begin + size
-        chunk = _read_chunk(begin, query_ids[begin:end], rankings[begin:end], judged)
-        yield chunk
-        begin = chunk.end
-        size = max(1, _CHUNK_SCORES * len(chunk.lengths) // max(1, len(chunk.scores)))
 
 
 def _read_chunk(
