@@ -8,6 +8,7 @@ import pytest
 
 from beir_eval import Evaluator, compare_runs, evaluate
 from beir_eval.errors import QueryMismatchError
+from beir_eval.measures import registry
 
 #: Made runs look like mistakes, which they are not here.
 pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
@@ -44,6 +45,25 @@ def test_without_ties_both_ends_are_the_mean_and_measures_without_such_extremes_
     run = {"q1": {"x": 2.0, "r": 1.0}, "q2": {"r": 1.0}}
     ranges = Evaluator(QRELS, ["MRR", "Judged@2"]).tie_ranges(run)
     assert ranges == {"MRR": (0.75, 0.75)}
+
+
+def test_where_lower_is_better_the_best_order_of_ties_gives_the_lowest_score(monkeypatch):
+    for registered_names in ("_DEFINITIONS", "_ALIASES"):
+        monkeypatch.setattr(registry, registered_names, dict(getattr(registry, registered_names)))
+
+    def not_relevant_upto(matrix, *, cutoff=None):
+        """Return the number of judged documents among the first k that are not relevant."""
+        cells = matrix.cells.upto(cutoff)
+        return matrix.count(cells.row[cells.grade == 0])
+
+    measure = registry.measure("not_relevant", bounds=None, higher_is_better=False)
+    measure = measure(not_relevant_upto) @ 1
+    tied = {"q1": {"r": 1.0, "n": 1.0}, "q2": {"r": 1.0}}
+    mean_of = {ties: evaluate(QRELS, tied, measure, ties=ties) for ties in ("best", "worst")}
+    assert [mean_of[ties][measure] for ties in ("best", "worst")] == [0, 0.5]
+    runs = {"a": tied, "b": {"q1": {"x": 1.0}, "q2": {"r": 1.0}}}
+    [tie_range] = compare_runs(QRELS, runs, measure, on="any-judgements").ties
+    assert (tie_range.low, tie_range.high) == (0, 0.5)
 
 
 def test_the_queries_are_those_of_the_mean():

@@ -175,7 +175,8 @@ def test_tied_documents_score_best_by_grade_for_exactly_the_measures_that_say_so
         ]
         worst = [row_of[above + tied] for above, tied in halves]
         best = [row_of[above + tied[::-1]] for above, tied in halves]
-        scores = np.nan_to_num(measure.scores(matrix))
+        sign = 1 if measure.definition.higher_is_better else -1
+        scores = sign * np.nan_to_num(measure.scores(matrix))
         is_extreme &= bool((scores <= scores[best] + 1e-12).all())
         is_extreme &= bool((scores >= scores[worst] - 1e-12).all())
     assert is_extreme == measures[0].has_tie_extremes

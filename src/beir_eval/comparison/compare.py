@@ -557,7 +557,7 @@ def tie_ranges(comparison: Comparison, compared: ComparedRuns) -> Iterator[TieRa
     for index, name in enumerate(map(str, measures)):
         is_compared = ~np.isnan(comparison.scores[name].array).any(axis=0)
         for system, (last, first) in ends.items():
-            low, high = (
+            low, high = sorted(  # where lower is better, relevant documents first are the lowest
                 exact_sum(scores[index][is_compared]) / int(is_compared.sum())
                 for scores in (last, first)
             )

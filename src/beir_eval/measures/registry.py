@@ -54,8 +54,8 @@ class Definition:
             ``inspect.Parameter.empty``.
         cutoff: whether the measure takes a cutoff: "optional" or "none".
         aggregate: how scores are combined over queries: "mean", "sum" or "geometric".
-        by_grade: whether ordering tied documents by descending grade gives the highest score. True
-            for utility, which is right unless its weight ``relevant`` is below ``other``.
+        by_grade: whether ordering tied documents by descending grade gives the best score. True for
+            utility, which is right unless its weight ``relevant`` is below ``other``.
         higher_is_better: whether a higher score is better: relevant documents in place of unjudged
             ones never lower it, else never raise it.
         unjudged: what a document without a judgement is: "not relevant", "left out" (it counts

@@ -150,7 +150,7 @@ def stage_measures(
         if measure.definition.aggregate != "mean":
             msg = f"{measure} is no mean over queries, so losses do not add up to it"
             raise MeasureError(msg)
-        if not measure.has_tie_extremes:
+        if not measure.has_tie_extremes or not measure.definition.higher_is_better:
             msg = (
                 f"{measure} depends on judged documents that are not relevant, so relevant ones "
                 "that were lost do not account for it; choose another measure for stages"
