@@ -14,8 +14,6 @@ import numpy as np
 
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.inspection.confused_inputs import (
-    IN_ORDER,
-    JUDGED_FIRST,
     findings_of_labels,
     judgements_as_run,
     swapped_inputs,
@@ -178,7 +176,6 @@ class Inspector:
             is_grade = (look.scores == np.floor(look.scores)) & (look.scores <= qrels.max_grade)
             may_be_grades = bool(is_grade.any())
         return Symptoms(
-            labels=_may_know_labels(qrels, matrix),
             without_judged=bool((num_judged[is_long] == 0).any()),
             few_found=_few_found(qrels, matrix),
             same_first=len(set(firsts)) < len(firsts),
@@ -193,7 +190,6 @@ class Symptoms(NamedTuple):
     """What is unusual in an evaluation; by default all, so that everything is looked for.
 
     Attributes:
-        labels: rankings begin with judged documents, or hardly have one below a lower grade.
         without_judged: a ranking holds no judged document, and many are judged for its query.
         few_found: hardly any ranking begins with what fits its query, or neighbours do not.
         same_first: a ranking begins with the documents of another one.
@@ -203,7 +199,6 @@ class Symptoms(NamedTuple):
         scores: scores rise or are equal, or relevant documents are in the second half.
     """
 
-    labels: bool = True
     without_judged: bool = True
     few_found: bool = True
     same_first: bool = True
@@ -215,7 +210,7 @@ class Symptoms(NamedTuple):
     @property
     def need_sample(self) -> bool:
         """Whether more rankings must be read; the first two are of what the matrix shows."""
-        return any(self[2:])
+        return any(self[1:])
 
 
 def has_few_matched(counted: Counted) -> bool:
@@ -252,20 +247,6 @@ def _few_found(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
     longest = int(max(fits[0] + 1, gaps, num_ranked - fits[-1])) - 1
     spread = -1 / math.log(num_failed / num_ranked)
     return longest >= LEAST_RANKINGS and longest > spread * (math.log(len(fits)) + _LONGER)
-
-
-def _may_know_labels(qrels: Qrels, matrix: RelevanceMatrix) -> bool:
-    """Return whether rankings may be made from the judgements, or these from them."""
-    cells, num_judged = matrix.cells, qrels.num_judged
-    is_longer = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
-    num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
-    num_equal = np.count_nonzero(is_longer & (num_first == num_judged))
-    if num_equal >= JUDGED_FIRST * max(LEAST_QUERIES, int(np.count_nonzero(is_longer))):
-        return True
-    steps = np.diff(cells.grade)
-    steps[cells.row[1:] != cells.row[:-1]] = 0
-    num_with_rise = np.count_nonzero(matrix.count(cells.row[1:][steps > 0]))
-    return bool(num_with_rise <= (1 - IN_ORDER) * matrix.num_queries and (steps < 0).any())
 
 
 def _some_rise(scores: Floats, starts: Ints) -> bool:
@@ -322,7 +303,7 @@ def findings_of_run(  # noqa: PLR0913 - both sides, and how they are looked at
     """
     as_run = tuple(judgements_as_run(qrels, sample)) if seen.judged_only else ()
     if is_thorough or not as_run:
-        labels = tuple(findings_of_labels(qrels, matrix)) if seen.labels else ()
+        labels = tuple(findings_of_labels(qrels, matrix))
         yield from labels
         of_scores: Sequence[Finding] = ()
         if seen.scores and (sample.scores is None or by_score):
