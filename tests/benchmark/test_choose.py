@@ -43,7 +43,7 @@ def test_the_best_is_chosen_and_its_test_chooses_again():
     assert loss == pytest.approx(gains[2].min())
     assert last == f"c2 loses most on {query} ({loss:+.2f})."
     assert "The same was chosen in every part" in str(choice)
-    assert "p up to 0.025 decides" in str(choice)
+    assert "Better means p of at most 0.025" in str(choice)
 
 
 def test_no_gain_is_never_worse_and_says_on_which_queries():
@@ -51,8 +51,8 @@ def test_no_gain_is_never_worse_and_says_on_which_queries():
     assert choice.verdict == "undecided"
     assert "no gain over base is shown on queries that did not choose it" in str(choice)
     (first, most), (second, fewer), *_ = sorted(choice.chosen_in.items(), key=lambda row: -row[1])
-    parts = "500 parts of the queries"
-    assert f"{first} was chosen by {most} of {parts}, {second} by {fewer}" in str(choice)
+    assert "Of 500 choices, each on a part of the queries" in str(choice)
+    assert f"{most} fell on {first}, {fewer} on {second}" in str(choice)
     worse = choose(results_of(made_scores(gains=(-0.3, -0.2))), "base", MEASURE)
     assert (worse.verdict, worse.candidate) == ("undecided", "base")
     assert "none of 2 has a better mean than base" in str(worse)

@@ -45,8 +45,8 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     options += ["-o", "c.json", "-o", "c.md", "-o", "c.html"]
     shown = success(run("compare", "spans.jsonl", "size60.jsonl", "size300.jsonl", *options))
     assert all(f"{measure} " in shown for measure in measures)
-    assert "ranks count characters of the retrieved text" in shown
-    assert " chunk " in shown
+    assert "A rank is a character of the retrieved text" in shown
+    assert " length " in shown
     assert "in no document" not in shown
     saved = json.loads((tmp_path / "c.json").read_text())
     [result] = saved["results"]["size60"]
@@ -55,8 +55,8 @@ def test_a_gold_file_and_two_chunkers_give_a_verdict_at_three_budgets(tmp_path):
     page = (tmp_path / "c.html").read_text()
     assert re.search(r"d\[\d+:\d+\] gold \d+-\d+", page)
     assert "\u27e6" in page
-    assert "ranks count characters of the retrieved text" in page
-    assert "ranks count characters of the retrieved text" in (tmp_path / "c.md").read_text()
+    assert "A rank is a character of the retrieved text" in page
+    assert "A rank is a character of the retrieved text" in (tmp_path / "c.md").read_text()
 
 
 def test_the_questions_of_the_corpus_folder_stand_beside_the_queries(tmp_path):
@@ -76,7 +76,7 @@ def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
     assert "at the stated offset" in shown
     assert "lost 0" in shown
     run("evaluate", "spans.jsonl", "size300.jsonl", "--corpus", ".", "-o", "s.json")
-    assert "ranks count characters of the retrieved text" in success(
+    assert "A rank is a character of the retrieved text" in success(
         run("compare", "r.json", "s.json", "-m", "Recall@500")
     )
     output = refusal(run("compare", "r.json", "s.json", "--corpus", "."))
@@ -86,7 +86,7 @@ def test_evaluate_shows_the_budgets_and_how_chunks_were_found():
 def test_chunks_have_ranks_if_asked_for_and_spans_count_as_a_whole():
     options = ["--corpus", ".", "--ranks", "chunks", "-m", "Recall@5"]
     done = success(run("evaluate", "spans.jsonl", "size60.jsonl", *options))
-    assert "ranks count chunks of the retrieved text, a span counts once 75% of it is read" in done
+    assert "A rank is a chunk of the retrieved text, a span counts once 75% of it is read" in done
 
 
 def test_without_a_corpus_a_warning_says_that_offsets_are_taken():

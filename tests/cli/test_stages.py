@@ -43,7 +43,7 @@ def test_the_command_says_which_stage_lost_which_documents(files):
     result = run(*files, *GRAPH, "-m", "Recall@10", "-o", "s.json", "-o", "s.md")
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
-    assert "Missing 0.6667 of 1.0000: " in text
+    assert "In these queries 0.6667 of 1.0000 is lost: " in text
     assert "dropped at joined 0.3333" in text
     assert "never retrieved 0.3333" in text
     staged = StagedResult.load("s.json")

@@ -53,7 +53,9 @@ def test_a_run_without_unjudged_documents_is_named_with_the_measure_that_leaves_
     filtered = {query: {"d": 2.0, "e": 1.0, "f": 0.5} for query in QRELS}
     qrels = {query: {**grades, "f": 0} for query, grades in QRELS.items()}
     runs = {"filtered": filtered, "whole": whole}
-    depths, sentence = cautions_on(compare_runs(qrels, runs, ["Recall@3", "MAP"]))
+    comparison = compare_runs(qrels, runs, ["Recall@3", "MAP"])
+    [sentence] = cautions_on(comparison)
+    [depths] = comparison.document().warnings
     assert depths.startswith("documents below rank 3 are missing from filtered (")
     for words in (
         "at any rank, every document of filtered is judged, and of whole 10% are",

@@ -71,7 +71,7 @@ def test_a_verdict_that_missing_queries_do_not_change_says_how_many_are_missing(
         in text
     )
     rows = [line.split()[:3] for line in text.splitlines()]
-    assert ["nDCG@10", "mean", "answers"] in rows
+    assert ["nDCG@10", "mean", "answered"] in rows
     assert ["best", "1.0000", "24"] in rows
     assert ["partial", "0.5258", "20"] in rows
 

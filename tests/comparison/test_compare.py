@@ -113,7 +113,7 @@ def test_an_undecided_difference_states_the_detectable_difference_and_the_querie
     assert difference.detectable > 0.02
     assert 30 < difference.queries_low < difference.queries_high
     [note] = evidence_notes([difference], 0.02)
-    assert note.startswith("so few queries cannot show that systems are equivalent within 0.02")
+    assert note.startswith("30 queries are too few to show that systems are equivalent within 0.02")
 
 
 def test_no_detectable_difference_is_larger_than_the_measure_allows():

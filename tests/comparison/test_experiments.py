@@ -34,7 +34,7 @@ def test_the_screen_answers_in_one_sentence_a_measure():
     result = experiment_power(qrels(43), "nDCG@10")
     sentence = "43 queries can usually show a difference of about 0.09 nDCG@10 (0.05 to 0.16)"
     assert str(result).splitlines()[0] == sentence
-    assert result.to_table().header == ("systems", "similar", "usual", "very different")
+    assert result.to_table().header == ("if systems are", "similar", "usual", "very different")
     few = experiment_power(qrels(8), "nDCG@10", sd=0.9)
     assert str(few).startswith("8 queries can usually show no difference of nDCG@10")
 

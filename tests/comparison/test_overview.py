@@ -145,14 +145,14 @@ def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
         (
             0.01,
             60,
-            "60 queries can usually show a difference of about 0.02; to show 0.01 you need ",
+            "queries can usually show a difference of about 0.02; showing 0.01, the margin, takes ",
         ),
         (
             0.02,
             60,
-            "So few queries cannot show that systems are equivalent within 0.02: the test, ",
+            "60 queries are too few to show that systems are equivalent within 0.02: the test, ",
         ),
-        (0.06, 50, "50 queries can usually show a difference of about 0.02."),
+        (0.06, 50, "For this pair, 50 queries can usually show a difference of about 0.02."),
     ],
 )
 def test_an_undecided_pair_has_a_sentence_on_what_so_few_queries_can_show(

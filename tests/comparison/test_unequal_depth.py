@@ -29,7 +29,7 @@ def test_a_cutoff_within_both_rankings_compares_no_depths(measure, compares_dept
     [check] = check_gate(comparison)
     assert (check.outcome == "undecided") is compares_depths
     if compares_depths:
-        remedy = f"{SENTENCE}. Check a cutoff of at most 10, or all the same with --allow-unequal-"
+        remedy = f"{SENTENCE}. Check a cutoff of at most 10, or all the same with allow_unequal_"
         assert check.reason.startswith(f"top vs deep, {measure}: {remedy}")
         [allowed] = check_gate(comparison, allow_unequal_depth=True)
         assert allowed.outcome != "undecided"

@@ -803,14 +803,14 @@ def test_a_validation_is_saved_and_loaded_again():
 def test_the_summary_lists_a_finding_of_several_systems_once():
     runs = {f"system {number}": RUN for number in range(5)}
     first, _, finding, _ = str(validate(QRELS, runs, measures="nDCG@6")).splitlines()
-    assert first == "5 notes: 8 queries, 24 judgements; 5 runs"
+    assert first == "5 notes (8 queries, 24 judgements; 5 runs)"
     assert finding.startswith("note     system 0, system 1, system 2 and 2 more: the longest ")
 
 
 def test_the_only_run_is_named_once_with_control_characters_as_escapes():
     summary = str(validate(QRELS, {"dense\x1b[2J": RUN}, measures="nDCG@6"))
     first, _, finding, _ = summary.splitlines()
-    assert first.endswith("; dense\\x1b[2J: 8 queries, 5 documents a query")
+    assert first.endswith("; dense\\x1b[2J: 8 queries, 5 documents a query)")
     assert finding.startswith("note     the longest ranking has 5")
 
 

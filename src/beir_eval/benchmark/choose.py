@@ -183,10 +183,10 @@ class ChoiceResult(Shown, Saved):
         level = f"{100 - 100 * self.alpha:g}% interval"
         evidence = (interval, p_text(self.p), Cell(self.verdict, verdict=self.verdict))
         return Table(
-            (f"gain over {self.against}", self.measure, level, "p if equal", "verdict"),
+            (f"gain over {self.against}", self.measure, level, "one-sided p", "verdict"),
             [
-                ("on the queries that chose", signed_text(self.in_sample), "", "", ""),
-                ("on queries that did not", signed_text(self.held_out), *evidence),
+                ("on queries used to choose", signed_text(self.in_sample), "", "", ""),
+                ("on other queries", signed_text(self.held_out), *evidence),
             ],
         )
 
@@ -197,9 +197,10 @@ class ChoiceResult(Shown, Saved):
             yield "The same was chosen in every part, so both gains are the same."
         else:
             (first, most), (second, fewer), *_ = often
-            parts = f"{sum(self.chosen_in.values())} parts of the queries"
-            yield f"{first} was chosen by {most} of {parts}, {second} by {fewer}."
-        yield f"p up to {self.alpha / 2:g} decides; every draw of the test repeats the choice."
+            total = sum(self.chosen_in.values())
+            choices = f"Of {total} choices, each on a part of the queries,"
+            yield f"{choices} {most} fell on {first}, {fewer} on {second}."
+        yield f"Better means p of at most {self.alpha / 2:g}; the test includes the choice."
         if self.by_dataset:
             gains = ", ".join(f"{name} {signed_text(x)}" for name, x in self.by_dataset.items())
             yield f"{self.candidate} by data set: {gains}."

@@ -427,7 +427,7 @@ class AcrossDatasets(Shown, Saved):
         if len(rows) > 1:
             means = (score_text(self.average(name).average) for name in systems)
             rows.append(("average", "", *means, *_evidence(average)))
-        p = "corr. p" if len(self.by_dataset) > 1 else "p"
+        p = "adj. p" if len(self.by_dataset) > 1 else "p"
         return Table((self.measure, "queries", *systems, "diff.", p, "verdict"), rows)
 
     def _systems_table(self) -> Table:
@@ -462,7 +462,7 @@ class AcrossDatasets(Shown, Saved):
         if self.settings.hierarchical:
             yield "This is about other data sets like these."
         elif len(self.datasets) > 1:
-            others = "For others like them: compare_benchmark(hierarchical=True)."
+            others = "For others like them, in Python: compare_benchmark(hierarchical=True)."
             yield f"This holds for these data sets. {others}"
 
     def differences_table(self) -> Table:

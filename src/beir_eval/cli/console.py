@@ -59,6 +59,9 @@ OPTIONS = {
         "clusters",
         "deterministic",
         "sd",
+        "allow_missing",
+        "allow_unequal_depth",
+        "non_inferior",
     )
 }
 #: The parameters of the command that runs: messages name no option that it lacks. Else empty.
@@ -201,6 +204,8 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
     'state the level (--rel), or one (--rel 2)'
     >>> with_options("name it with deterministic=.", {"deterministic": "--deterministic"})
     'name it with --deterministic.'
+    >>> with_options("check it with allow_missing=True", {"allow_missing": "--allow-missing"})
+    'check it with --allow-missing'
     >>> with_options("choose one with where={'tag': 'bm25'}, or", {"where": "--where"})
     'choose one with --where tag=bm25, or'
     """
@@ -216,7 +221,7 @@ def with_options(message: str, options: Mapping[str, str]) -> str:
             unquoted = listed.replace("'", "")
             message = message.replace(f"{argument}={listed}", f"{option} {unquoted}")
         message = re.sub(rf"(?<=\s\(){argument}=(\d+)(?=\))", rf"{option} \1", message)
-        message = re.sub(rf"(?<![^\s(]){argument}=(?=[\s),.;:]|$)", option, message)
+        message = re.sub(rf"(?<![^\s(]){argument}=(?:True)?(?=[\s),.;:]|$)", option, message)
     return message
 
 

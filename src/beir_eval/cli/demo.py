@@ -49,7 +49,7 @@ def demo(output: Annotated[list[str] | None, OUTPUTS.option()] = None) -> None:
         _print(compare_runs(qrels, runs, _MEASURES[0], baseline=baseline))
         _print_pipelines()
         console.print(Text(f"\n{report_sentence}"))
-        console.print("Your files: beir-eval compare QRELS RUN RUN")
+        console.print("For your files: beir-eval compare QRELS RUN RUN")
 
 
 def _print(comparison: Comparison) -> None:

@@ -53,8 +53,8 @@ SPREADS = {
 _FEW_QUERIES = 12
 _LABELS = ("similar", "usual", "very different")
 _SOURCE = (
-    "Similar, usual, very different: 10%, 50%, 90% of 47 pairs of real runs have a lower standard "
-    "deviation. State that of an earlier comparison of yours with sd="
+    "Similar, usual, very different: of 47 pairs of real runs, 10%, 50%, 90% differ less from "
+    "query to query. If you know the standard deviation of your differences, state it with sd="
 )
 
 
@@ -122,7 +122,7 @@ class ExperimentPower(Shown, Saved):
                 ("usually equivalent within", [row.equal_within for row in group]),
             )
         ]
-        return Table((*names, "systems", *spreads), rows)
+        return Table((*names, "if systems are", *spreads), rows)
 
     def _by_measure(self) -> dict[str, list[MeasurePower]]:
         """Return the rows of each measure."""
@@ -166,7 +166,7 @@ class ExperimentPower(Shown, Saved):
             if origin not in ("", measure):
                 yield f"{measure}: spreads of {origin}, the nearest cutoff that was measured"
         if any(row.detectable is not None for row in self.rows):
-            yield "Half of a shown difference needs four times as many queries."
+            yield "To show half the difference, you need four times as many queries."
             if self.num_queries < _FEW_QUERIES:
                 yield "With so few queries, sign flips show less than the t test of the table."
         if any(row.spread_of for row in self.rows):

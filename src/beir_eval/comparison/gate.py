@@ -459,11 +459,11 @@ class _Rules(NamedTuple):
                     remedy = ": add clusters"
                     if scores.units.weights is None:
                         needed = math.log(self.settings.alpha) / math.log1p(-margin / score_range)
-                        remedy = f"; {margin:g} takes {math.ceil(needed):,} or more"
+                        remedy = f"; for {margin:g} it takes {math.ceil(needed):,} queries or more"
                     note = (
-                        f"even equal scores on {counted} rule out only losses of "
-                        f"{rounded_up_text(least)} or more by this test, which allows for rare "
-                        f"large ones{remedy}"
+                        f"even if the scores were equal on {counted}, this test, which allows for "
+                        "rare large losses, would rule out only losses of "
+                        f"{rounded_up_text(least)} or more{remedy}"
                     )
         fields = {
             "outcome": outcome,
@@ -566,7 +566,7 @@ class _Rules(NamedTuple):
             return ""
         return (
             f"{depths_text(depths)}. Check a cutoff of at most {min(depths.values()):,}, or all "
-            "the same with --allow-unequal-depth (allow_unequal_depth=True)"
+            "the same with allow_unequal_depth=True"
         )
 
     def _obstacle(self, *systems: str) -> str:
@@ -578,14 +578,14 @@ class _Rules(NamedTuple):
             obstacle = next((entry.obstacle for entry in covered if entry.obstacle), None)
             is_doubt = obstacle is not None and obstacle.code == "store-not-asked"
             if obstacle is not None and not (is_doubt and self.allow_missing):
-                remedy = ". Check it all the same with --allow-missing (allow_missing=True)"
+                remedy = ". Check it all the same with allow_missing=True"
                 return f"{system}: {obstacle.sentence}{remedy if is_doubt else ''}"
             if self.deepest_rankings.get(system) == 0:
                 return f"the run of {system} has no document for any judged query"
             worst = max(covered, key=lambda entry: entry.queries_missing, default=None)
             if worst and worst.queries_missing and not self.allow_missing:
                 lacks = f"{worst.queries_missing:,} of {worst.queries_judged:,} judged queries"
-                remedy = "Complete the run, or accept that: --allow-missing (allow_missing=True)"
+                remedy = "Complete the run, or accept that with allow_missing=True"
                 return f"{system} lacks {lacks}. {remedy}"
         return ""
 

@@ -96,9 +96,8 @@ def full_reason(check: GateCheck) -> str:
 def missed_text(loss: float) -> str:
     """Return which loss a gate finds, for one that 80% of the gates would fail."""
     return (
-        f"a true loss of about {one_digit(loss)} fails this gate 80% of the time; a "
-        "smaller one less often. --non-inferior passes only what is shown to lose less than "
-        "--margin"
+        f"A true loss of about {one_digit(loss)} fails this gate 80% of the time; a "
+        "smaller one less often. non_inferior=True passes only if a loss of the margin is ruled out"
     )
 
 
@@ -119,9 +118,9 @@ def _columns(comparison: Compared, checks: Sequence[GateCheck]) -> Columns:
     signed_texts, intervals, p_texts, outcomes = zip(*cells, strict=True)
     columns[DIFFERENCE] = signed_texts
     if first.rule == "non-inferior":  # the bound is not that of the test
-        return columns | {f"p if loss {first.limit:g}": p_texts, "gate": outcomes}
+        return columns | {f"p, margin {first.limit:g}": p_texts, "gate": outcomes}
     interval = f"{percent_text(first.confidence or 0.0)} interval"
-    return columns | {interval: intervals, "p if equal": p_texts, "gate": outcomes}
+    return columns | {interval: intervals, "one-sided p": p_texts, "gate": outcomes}
 
 
 def _lost_text(comparison: Compared, check: GateCheck, measure: str) -> str:
@@ -163,7 +162,7 @@ def _notes(checks: Sequence[GateCheck]) -> Iterator[str]:
         if check.note and check.rule == "not worse" and check.detectable is not None
     ]
     if losses:
-        yield f"{missed_text(max(losses)).capitalize()}."
+        yield f"{missed_text(max(losses))}."
     for check in checks:
         if check.note and check.note != missed_text(check.detectable or 1.0):
             yield f"{check.system}: {check.note}."

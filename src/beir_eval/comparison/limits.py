@@ -56,11 +56,9 @@ def cautions_on(comparison: Compared) -> list[str]:
     # which may all be judged.
     only_judged = list(_only_judged(comparison))
     unequal = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
-    depths = [*filter(None, [unequal]), *only_judged]
-    if not only_judged:
-        depths += _depth_cautions(comparison)
+    depths = only_judged or list(_depth_cautions(comparison))
     # Of deeper rankings a smaller share is judged, whatever their quality.
-    shares = () if depths else judged_cautions(comparison)
+    shares = () if depths or unequal else judged_cautions(comparison)
     first, *others = comparison.measures
     wide = [
         f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
@@ -299,8 +297,8 @@ def chances_of(comparison: Compared) -> list[Chance]:
         Chance("comparisons", comparisons, in_p=number == 1 or correction != "none"),
         Chance("measures", measures, in_p=num_measures == 1),
         Chance("judgements", "as they are: unjudged documents count as not relevant"),
-        Chance("choice", "systems not chosen by these scores (else other queries)"),
-        Chance("looks", "the first look at these queries"),
+        Chance("choice", "systems chosen without these scores (else other queries)"),
+        Chance("repeated looks", "the first look at these queries"),
     ]
 
 
@@ -310,7 +308,7 @@ def chance_table(comparison: Compared) -> Table:
         (chance.source, "yes" if chance.in_p else "no", chance.text)
         for chance in chances_of(comparison)
     ]
-    return Table(("chance of", "in p", "what is assumed"), rows)
+    return Table(("chance from", "in p", "what is assumed"), rows)
 
 
 def sample_text(comparison: Compared, measure: str) -> str:

@@ -58,7 +58,7 @@ from beir_eval.display.tables import (
     without_repeated_columns,
 )
 from beir_eval.errors import number_of
-from beir_eval.evaluation.depths import compares_depths
+from beir_eval.evaluation.depths import compares_depths, unequal_depths_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,9 +69,11 @@ if TYPE_CHECKING:
 #: Headings of columns.
 DIFFERENCE, _JUDGED = "difference", "judged"
 #: That of p, and of p that is corrected.
-_P = ("p", "corr. p")
+_P = ("p", "adj. p")
 #: What a column of the evidence is.
-_EFFECT = "effect: d_z, the mean difference in standard deviations of the differences by query"
+_EFFECT = (
+    "effect: d_z, the mean difference divided by the standard deviation of the differences by query"
+)
 #: How many sentences follow the tables, and how many of those that change no meaning.
 _MOST_SENTENCES, _MOST_FURTHER = 6, 3
 #: How much of the text of a query is shown.
@@ -100,6 +102,7 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
     texts = [sentence.text for sentence in ranked if sentence in kept]
     others = [sentence.text for sentence in ranked if sentence not in kept]
     measures = comparison.measures
+    unequal = unequal_depths_text(measures, comparison.deepest_rankings)
     if not is_ranked(comparison):
         tables = narrow_tables([systems_columns(comparison, measure) for measure in measures])
     elif len(measures) > 1:
@@ -108,7 +111,7 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
         tables = narrow_tables([_ranked_columns(comparison)])
     return Document(
         heading="Comparison",
-        warnings=warnings_of(comparison.coverage),
+        warnings=[*warnings_of(comparison.coverage), *filter(None, [unequal])],
         sentences=_verdicts(comparison),
         tables=tables,
         notes=[text if text.endswith((".", "?")) else f"{text}." for text in texts],
@@ -146,7 +149,7 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
                 depending.append(measure)
         if compares_depths(measure, depths):
             lowest, highest = min(depths.values()), max(depths.values())
-            ending += f", with rankings of {lowest:,} and {highest:,} documents"
+            ending += f", with {lowest:,} documents to {highest:,}"
         where = f", {sample_text(comparison, measure)}"
         pairs_of.setdefault((where, ending), []).extend(pairs)
     sentences = [
@@ -251,7 +254,7 @@ def columns_of_means(comparison: Compared, measure: str) -> Columns:
         "mean": [score_text(means[system]) for system in systems],
     }
     if comparison.on_common_queries is not None:
-        columns["answers"] = [_queries_of(comparison, system) for system in systems]
+        columns["answered"] = [_queries_of(comparison, system) for system in systems]
     depths = comparison.deepest_rankings
     if compares_depths(measure, depths):
         columns["depth"] = [f"{depths[system]:,}" if system in depths else "" for system in systems]
@@ -268,7 +271,7 @@ def columns_of_means(comparison: Compared, measure: str) -> Columns:
         for system, result in first.items()
         if (retrieval := result.retrieval) is not None and retrieval.seconds
     }
-    for heading, texts in (("chunk", chunks), ("ms/query", times)):
+    for heading, texts in (("length", chunks), ("ms/query", times)):
         if texts:
             columns[heading] = [texts.get(system, UNKNOWN) for system in systems]
     return columns
@@ -341,15 +344,13 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
         "Complete the runs, or compare on the {:,}, which may be the easier ones: missing='skip' "
         "with on='intersection'"
     )
-    marks = "Only what the last two columns say is shown; the rest of the order may be chance"
+    marks = "Only the last two columns are significant; the rest of the order may be chance"
     if number > 1:
         marks = "Behind a mean: > the numbers of the systems that it is significantly better than"
     each = " on each measure" if number > 1 else ""
     not_corrected = f"p is not corrected for {compared} comparisons{each}"
     not_of_test = "The intervals are not of the test: an interval and its verdict may disagree"
-    chances = (
-        f"{number} measures, {number} chances of error: decide by the one that you chose before"
-    )
+    chances = f"{number} measures, {number} chances of error: decide by the measure chosen before"
     parts: list[tuple[int, Iterable[str]]] = [
         (0, [pair.note for pair in comparison.differences if pair.note]),
         (0, left_out_notes(comparison.left_out)),
@@ -416,7 +417,8 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         if is_inside and (text := next(too_small_margin_texts([pair], margin), "")):
             yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
         elif pair.detectable is not None:
-            yield f"{of_measure}{_power_text(pair, margin)}"
+            text = _power_text(pair, margin)
+            yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
         elif pair.power_note:
             yield f"{of_measure}{pair.power_note}"
         return
@@ -424,21 +426,23 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         sizes = [pair.detectable for pair in undecided if pair.measure == name]
         if known := [size for size in sizes if size is not None]:
             size = one_digit(statistics.median(known))
-            end = f"differences below about {size} may stay"
-            yield f"Undecided on {name}: true {end} so" if are_several else f"True {end} undecided"
+            [pair, *_] = undecided
+            counted = f"{pair.num_clusters or pair.num_queries:,} {unit_of(pair)}"
+            of_measure = f"{name}: " if are_several else ""
+            yield f"{of_measure}{counted} can miss true differences below about {size}"
 
 
 def _power_text(pair: Difference, margin: float) -> str:
     """Return which difference usually shows, and what it takes to show one of the margin."""
     unit, number = unit_of(pair), pair.num_clusters or pair.num_queries
-    need = f"; to show {margin:g} you need {queries_text(pair, margin)}"
+    need = f"; showing {margin:g}, the margin, takes {queries_text(pair, margin)}"
     if pair.repeat_variance and pair.queries_high is None:
-        need = f"; to show {margin:g} you may need more repeats, not only more {unit}"
+        need = f"; showing {margin:g}, the margin, may take more repeats, not only more {unit}"
     elif (pair.detectable or 0.0) <= margin:
         need = ""
     repeats = "" if pair.repeat_variance is None else " and these repeats"
     return (
-        f"{number:,} {unit}{repeats} can usually show a difference of about "
+        f"for this pair, {number:,} {unit}{repeats} can usually show a difference of about "
         f"{one_digit(pair.detectable or 0.0)}{need}"
     )
 

@@ -267,10 +267,13 @@ def too_small_margin_texts(differences: Iterable[Difference], margin: float) -> 
     undecided = [pair for pair in differences if pair.verdict == "undecided"]
     size = max((pair.smallest_margin or 0.0 for pair in undecided), default=0.0)
     if margin < size:
+        counted = (
+            f"{undecided[0].num_clusters or undecided[0].num_queries:,} {unit_of(undecided[0])}"
+        )
         yield (
-            f"so few {unit_of(undecided[0])} cannot show that systems are equivalent within "
-            f"{margin:g}: the test, which allows for rare large differences, needs a margin of at "
-            f"least {rounded_up_text(size)}"
+            f"{counted} are too few to show that systems are equivalent within {margin:g}: the "
+            "test, which allows for rare large differences, needs a margin of at least "
+            f"{rounded_up_text(size)}"
         )
 
 
@@ -400,8 +403,8 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
     if num_comparisons == 1:
         return f"{percent} interval"
     if are_simultaneous(settings, num_comparisons):
-        return f"{percent} simultaneous"
-    return f"{percent} each" if settings.correction == "none" else f"at least {percent} each"
+        return f"adj. {percent} interval"
+    return f"{percent} each" if settings.correction == "none" else f"adj. {percent} interval"
 
 
 def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:

@@ -64,7 +64,7 @@ def forest(
     points = {"y": label, "x": quantitative("difference", title), "color": colour, "shape": shape}
     dots = {"type": "point", "filled": True, "size": 110, "opacity": 1}
     intervals_layer = _layer({"type": "rule", "strokeWidth": 2.5}, y=label, **ends, **shared)
-    described_band = "" if margin is None else f"; the band is the margin, {margin:g}"
+    described_band = "" if margin is None else f"; band: below the margin, {margin:g}"
     row_height = 38 if of_pairs else 30 if len(rows) <= _FEW_ROWS else 20
     return figure_from_layers(
         f"{title} with {intervals}{described_band}",

@@ -70,11 +70,11 @@ def ranks_sentence(result: EvaluationResult) -> str:
     text, settings = getattr(result.counted, "text", None), result.settings
     if text is None or settings is None:
         return ""
-    what = f"ranks count {settings.ranks} of the retrieved text"
+    what = f"A rank is a {settings.ranks.removesuffix('s')} of the retrieved text"
     if settings.overlap is not None:
         what += f", a span counts once {100 * settings.overlap:g}% of it is read"
-    again = "uses up ranks, too" if settings.repeated == "kept" else "is left out"
-    return f"{what}, and text that is retrieved again {again}"
+    again = "counts again" if settings.repeated == "kept" else "is left out"
+    return f"{what}; text that is retrieved again {again}"
 
 
 def ranks_caption(result: EvaluationResult) -> str:
@@ -241,8 +241,9 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
 def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.tied_documents:
         yield (
-            f"equal scores of {number_of(counted.tied_documents, 'judged document')} at all ranks "
-            f"of {number_of(counted.tied_queries, 'query')}, ordered {_TIES[settings.ties]}"
+            f"{number_of(counted.tied_documents, 'judged document')} at all ranks of "
+            f"{number_of(counted.tied_queries, 'query')} have tied scores, ordered "
+            f"{_TIES[settings.ties]}"
         )
 
 

@@ -196,7 +196,7 @@ class QueryCounts:
         relevant_judgements: how many grades of the qrels are above 0, i8[Q].
         negative_judgements: how many are below 0, i8[Q].
         tied_documents: how many judged documents share their score with another entry, i8[Q].
-        duplicates: how many entries repeat a document of their ranking, i8[Q].
+        duplicates: how many entries list a document again in the same ranking, i8[Q].
         identical_ids: how many retrieved documents have the id of the query, i8[Q].
         float32: what the precision of the tie rule makes of scores, as in ``RunSummary``,
             i8[Q].

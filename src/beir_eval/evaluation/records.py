@@ -140,7 +140,7 @@ class Counted(BaseModel):
             effect. None for a table of Spark, which does not have them.
         queries_without_judgements: the number of queries of the qrels without a judgement; they are
             left out.
-        duplicates: the number of entries that repeat a document of their ranking.
+        duplicates: the number of entries that list a document again in the same ranking.
         duplicates_checked: whether "all" documents were compared to find duplicates, or only the
             "judged" ones (runs of top-k arrays, unless ``check_duplicates=True``).
         identical_ids: the number of retrieved documents whose id equals the query id.

@@ -195,8 +195,8 @@ def _deep_learning_grades(qrels: Qrels, measures: Iterable[Measure]) -> Iterator
         count = int(np.count_nonzero(grades == 1))
         yield Finding.from_code(
             "deep-learning-grades",
-            f"all measures but nDCG and ERR count grade 1 as relevant ({count:,} judgements); TREC "
-            "Deep Learning counts 2 and 3",
+            f"all measures except nDCG and ERR count grade 1 as relevant ({count:,} judgements); "
+            "TREC Deep Learning counts 2 and 3",
             count=count,
             total=len(grades),
         )

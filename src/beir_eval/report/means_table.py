@@ -32,7 +32,7 @@ _CLASSES = {
     "judged": "judged",
     DIFFERENCE: "difference",
     "p": "p",
-    "corr. p": "p",
+    "adj. p": "p",
     "verdict": "outcome",
 }
 
@@ -109,7 +109,7 @@ def _compared_on(comparison: Comparison, measure: str) -> ComparedSystems:
     # Numbers beside 0 would be written over it.
     ends = [end for end in (low, high) if abs(position(end) - position(0)) > 2 * _FREE]
     return ComparedSystems(
-        f"{measure}: differences from {against} with {kind}; the band is the margin, {margin:g}",
+        f"{measure}: differences from {against} with {kind}; band: below the margin, {margin:g}",
         header,
         rows,
         [

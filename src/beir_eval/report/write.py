@@ -360,7 +360,7 @@ def _provenance_rows(
     rows = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
     for label, field in (
         ("qrels, SHA-256", "qrels_sha256"),
-        ("package of the results", "package_version"),
+        ("package version", "package_version"),
     ):
         values = dict.fromkeys(getattr(result.provenance, field) for result in results)
         rows += [(label, ", ".join(value for value in values if value))] if any(values) else []

@@ -86,11 +86,11 @@ class Validation(Saved):
         sizes = [summary.words() for summary in self.inputs if summary.role != "run"]
         runs = {each.name: each.words() for each in self.inputs if each.role == "run"}
         sizes += runs.values() if len(runs) <= _MOST_SUBJECTS else [f"{len(runs)} runs"]
-        counts = [(len(self.at_level(level)), level) for level in LEVELS]
-        totals = ", ".join(number_of(count, level) for count, level in counts if count)
-        yield "", f"{totals or 'no problem found'}: {'; '.join(sizes)}"
-        if totals:
-            yield "", ""
+        found = {level: len(self.at_level(level)) for level in LEVELS}
+        totals = ", ".join(number_of(count, level) for level, count in found.items() if count)
+        counted = "; ".join(sizes)
+        first = [f"{totals} ({counted})", ""] if totals else [f"no problem found: {counted}"]
+        yield from (("", text) for text in first)
         for code in dict.fromkeys(finding.code for finding in self.findings):
             same = [finding for finding in self.findings if finding.code == code]
             yield from _lines_of(same, list(runs))

@@ -107,8 +107,8 @@ def _check_documents(qrels: Qrels, counted: Counted, sample: RankingSample) -> I
         num_documents = counted.documents_retrieved
         yield Finding.from_code(
             "repeated-documents",
-            f"{counted.duplicates:,} of {num_documents:,} entries repeat a document of their "
-            "ranking",
+            f"{counted.duplicates:,} of {num_documents:,} entries list a document again in the "
+            "same ranking",
             count=counted.duplicates,
             total=num_documents,
             examples=_repeated(qrels, sample),

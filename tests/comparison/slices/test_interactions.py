@@ -80,7 +80,7 @@ def test_a_uniform_gain_is_no_evidence_of_a_difference_and_the_sentence_says_so(
 
 def test_a_gain_in_one_slice_alone_is_said_to_differ():
     [differs, other] = sliced().interaction_sentences()
-    assert differs.startswith("By length: the difference of s2 from s0 depends on it (corr. p 0.00")
+    assert differs.startswith("By length: the difference of s2 from s0 depends on it (adj. p 0.00")
     assert other.startswith("By length: undecided for 1 of 2 pairs")
 
 
@@ -88,7 +88,7 @@ def test_without_a_baseline_pairs_without_evidence_are_counted():
     comparison = compare_slices(results(), HALVES, draws=2_000)
     smallest = min(test.p_corrected for test in comparison.interactions)
     sentence = comparison.interaction_sentences()[0]
-    for words in ("By slice: undecided for all 3 pairs", f"(smallest corr. p {smallest:.4f})"):
+    for words in ("By slice: undecided for all 3 pairs", f"(smallest adj. p {smallest:.4f})"):
         assert words in sentence
 
 
@@ -144,7 +144,7 @@ def test_each_measure_is_tested_on_the_queries_on_which_it_is_defined():
 def test_a_pair_has_a_table_of_means_and_differences_that_ends_with_all_queries():
     comparison = sliced(rows=(0, 1))
     header, *rows = str(comparison).partition("\n\n")[2].partition("\n\n")[0].splitlines()
-    assert header.split() == ["length", "queries", "s0", "s1", "diff.", "corr.", "p", "verdict"]
+    assert header.split() == ["length", "queries", "s0", "s1", "diff.", "adj.", "p", "verdict"]
     whole = compare(results((0, 1)), baseline="s0", draws=2_000).differences[0]
     assert rows[-1].split()[:2] == ["all", "120"]
     assert f"{whole.difference:+.4f}" in rows[-1]

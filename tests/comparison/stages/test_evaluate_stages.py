@@ -180,17 +180,17 @@ def test_verdicts_and_seconds_say_which_stage_is_worth_it():
     ]
     text = str(staged)
     first, second, _, header, _, _, *rows = text.splitlines()
-    assert first == "MRR, 20 queries: ranker is better than its input bm25"
-    assert second == "MRR, 20 queries: ranker is better than its input dense"
-    assert header.split()[:6] == ["stage", "from", "mean", "best", "order", "ms/query"]
+    assert first == "MRR, 20 queries: ranker is better than bm25 (its input)"
+    assert second == "MRR, 20 queries: ranker is better than dense (its input)"
+    assert header.split()[:5] == ["stage", "from", "mean", "perfect", "ms/query"]
     assert rows[0].split()[:5] == ["ranker", "bm25", "1.0000", "1.0000", "10.6"]
     assert rows[1].split()[:2] == ["dense", "+0.5000"]
     assert (
-        "Missing 0.0000 of 1.0000: wrong order 0, dropped at ranker 0, never retrieved 0 (in these"
+        "In these queries 0.0000 of 1.0000 is lost: wrong order 0, dropped at ranker 0, never "
         in text
     )
     chain = evaluate_stages(qrels, {name: runs[name] for name in ("bm25", "ranker")}, "MRR")
-    assert str(chain).startswith("MRR, 20 queries: ranker is better than its input bm25\n\n")
+    assert str(chain).startswith("MRR, 20 queries: ranker is better than bm25 (its input)\n\n")
 
 
 def test_a_query_that_a_stage_did_not_answer_is_an_empty_ranking():
@@ -290,7 +290,7 @@ def test_a_stage_can_go_if_it_is_worse_or_shown_to_gain_less_than_the_margin():
     # .99^400 is .018: no share of .01 or more of all queries gains everything.
     staged, end = paired([1.0] * 400, [1.0] * 400)
     assert staged.p_gains[0] == pytest.approx(0.99**400, rel=0.01)
-    assert "last and its input first score the same on every query" in str(staged)
+    assert "last and first (its input) score the same on every query" in str(staged)
     assert end.startswith(
         "last can be removed: no gain of 0.01 or more over first (one-sided p 0.01"
     )

@@ -219,7 +219,7 @@ def _sentences_of_group(group: Sequence[Interaction]) -> Iterator[str]:
 def _p_of(interaction: Interaction) -> str:
     """Return the p of a test, as text."""
     is_corrected = interaction.p_corrected != interaction.p
-    return f"{'corr. ' if is_corrected else ''}p {known_p_text(interaction.p_corrected)}"
+    return f"{'adj. ' if is_corrected else ''}p {known_p_text(interaction.p_corrected)}"
 
 
 def known_p_text(p: float | None) -> str:

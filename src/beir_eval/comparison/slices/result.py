@@ -39,7 +39,7 @@ ALL = "all"
 #: What a reader of the verdicts of slices must know.
 ONLY_TEST = "Only the p above the table compares the slices; the verdicts in the table do not."
 #: The headings of a difference in the table of a pair.
-_OF_PAIR = ("diff.", "corr. p", "verdict")
+_OF_PAIR = ("diff.", "adj. p", "verdict")
 
 
 class Slice(BaseModel):

@@ -306,7 +306,7 @@ class StagedResult(Shown, Saved):
         last, pairs = self.stage(self.last), self._pairs(measure)
         if len(pairs) != 1 or pairs[0].against in last.inputs:
             pairs = [
-                pair.model_copy(update={"against": f"its input {pair.against}"})
+                pair.model_copy(update={"against": f"{pair.against} (its input)"})
                 for pair in self._inputs_of(last, measure)
             ]
         if not pairs:
@@ -340,7 +340,7 @@ class StagedResult(Shown, Saved):
         count = len(self.differences) // len(self.measures)
         interval = interval_heading(self.settings, count)
         first = "stage" if len(self.measures) == 1 else measure
-        header = (first, "from", "mean", "best order", *further, "diff.", interval, "verdict")
+        header = (first, "from", "mean", "perfect", *further, "diff.", interval, "verdict")
         return Table(header, rows)
 
     def _warnings(self) -> Iterator[str]:
@@ -378,7 +378,7 @@ class StagedResult(Shown, Saved):
             of_best = score_text(self.best[measure])
             if len(self.measures) > 1:
                 of_best += f" {measure}"
-            yield f"Missing {score_text(missing)} of {of_best}: {lost} (in these queries)."
+            yield f"In these queries {score_text(missing)} of {of_best} is lost: {lost}."
 
     def _conclusions(self) -> Iterator[str]:
         """Yield what can go, on the first measure, and what "undecided" does not say."""

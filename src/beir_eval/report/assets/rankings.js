@@ -141,7 +141,7 @@ function legendOf(part, query, isPair) {
   if (isPair) {
     words.push(
       "On the left: → the rank in the other ranking. On the right: ▲ so many ranks higher than on the left, ▼ lower. " +
-        "Not in its first n: the other ranking was kept down to rank n, and does not have it there.",
+        "Not in its first n: only the first n of the other ranking were kept, without it.",
     );
   }
   if (!part.has_texts) words.push("Titles and texts show where the report is made with the corpus.");
