@@ -1,18 +1,23 @@
 """Simulate how often the best of several candidates is falsely called better than a baseline.
 
-    BEIR_EVAL_REALDATA=folder python benchmarks/choosing.py [samples]
+    BEIR_EVAL_REALDATA=folder python benchmarks/choosing.py [samples] [tests|intervals]
 
 Rows are differences to a baseline by query. Each is centred, so that no candidate is better, and
 queries are drawn with replacement. Of the samples, the share of "better" at 2.5% on one side: of
 the best candidate tested on the same queries (t), of max-T over all (sign flips), of a
 cross-validation of 100 x 5 parts with plain sign flips, of choosing on one half and testing on the
 other, and of ``choose``, which chooses again in every draw. Then the same without centring: power.
+
+Last its 95% interval, without centring: how often it holds the true gain of the candidate that has
+the highest mean of the sample, on which side it misses, and the mean error of the gain on the
+queries that chose and of the gain on those that did not.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,6 +165,59 @@ def powers() -> Iterator[tuple[str, Population]]:
     yield "DL 2021, 27 fusions against the better run, 53 queries", drawn(rows, 53, centred=False)
 
 
+def gains() -> Iterator[tuple[str, Floats, Population]]:
+    """Yield (name, true gain of each candidate, population) to look at the interval."""
+    data = real_data()
+    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
+    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
+    order = np.argsort(-dl21.mean(axis=1))
+    rows = np.delete(dl21, order[20], axis=0) - dl21[order[20]]
+    for size in (30, 53, 100, 300):
+        yield (
+            f"DL 2021, 41 runs, {size} queries",
+            rows.mean(axis=1),
+            drawn(rows, size, centred=False),
+        )
+    near = dl21[order[4:16]]
+    rows = np.delete(near, 6, axis=0) - near[6]
+    for size in (30, 53, 100, 300):
+        name = f"DL 2021, 11 runs near rank 10, {size} queries"
+        yield name, rows.mean(axis=1), drawn(rows, size, centred=False)
+    files = [str(path.relative_to(data)) for path in sorted(data.glob("runs/dl19/*.trec"))]
+    dl19 = scores_of("qrels/dl19-passage.trec", files)
+    rows = dl19[1:] - dl19[0]
+    yield "DL 2019, 12 runs, 43 queries", rows.mean(axis=1), drawn(rows, 43, centred=False)
+    for judgements, first, second, size in (
+        ("qrels/dl19-passage.trec", "runs/dl19/bm25.trec", "runs/dl19/tas-b.trec", 43),
+        (
+            "qrels/dl21-passage.trec.gz",
+            "published/dl21/p_bm25.trec.gz",
+            "runs/dl21/TUW_TAS-B_768.trec.gz",
+            53,
+        ),
+    ):
+        fused = fused_scores(judgements, first, second)
+        rows = fused[:-1] - fused[-1]
+        name = f"{Path(judgements).name[2:4]}: 27 fusions, {size} queries"
+        yield f"DL 20{name}", rows.mean(axis=1), drawn(rows, size, centred=False)
+    for shared in (0.0, 0.8):
+        name = f"20 normal, correlation {shared:g}, no gain, 50 queries"
+        yield name, np.zeros(20), correlated(20, 50, shared)
+    name = "rare large losses, 20 unrelated, 50 queries: not valid"
+    yield name, np.zeros(20), rare_losses(50, 20)
+
+
+def correlated(candidates: int, size: int, shared: float) -> Population:
+    """Return candidates with normal differences of mean 0 and this correlation."""
+
+    def sample(rng: np.random.Generator) -> Floats:
+        common = rng.normal(size=(1, size))
+        own = rng.normal(size=(candidates, size))
+        return np.asarray(math.sqrt(shared) * common + math.sqrt(1 - shared) * own)
+
+    return sample
+
+
 def outcomes(rows: Floats, rng: np.random.Generator) -> list[bool]:
     """Return whether each method calls the best candidate better."""
     size = rows.shape[1]
@@ -209,7 +267,50 @@ def print_table(rows: Iterator[tuple[str, Population]], samples: int) -> None:
         print(f"| {name} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |", flush=True)
 
 
-def main(samples: int = SAMPLES) -> None:
+def print_intervals(samples: int) -> None:
+    """Print a row for each population: how often the interval holds the true gain."""
+    print(
+        "| candidates | holds the gain | too high | too low | none shown | error, same queries |"
+        " error, other queries |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    for number, (name, means, population) in enumerate(gains()):
+        rng = np.random.default_rng(number)
+        too_high = too_low = shown = 0
+        errors = np.zeros((samples, 2))
+        for index in range(samples):
+            rows = population(rng)
+            with_zeros = np.vstack([rows, np.zeros(rows.shape[1])])
+            keys = hash_ids([f"{rng.random()}" for _ in range(rows.shape[1])])
+            again = chosen_again(with_zeros, keys, draws=DRAWS, rng=int(rng.integers(2**31)))
+            gain = float(np.append(means, 0.0)[again.best])
+            errors[index] = again.in_sample - gain, again.held_out - gain
+            if not math.isnan(again.low):
+                shown += 1
+                too_high += again.low > gain
+                too_low += again.high < gain
+        shares = (100 * (shown - too_high - too_low), 100 * too_high, 100 * too_low)
+        print(
+            f"| {name} | {' | '.join(f'{share / max(shown, 1):.1f}' for share in shares)} |"
+            f" {100 * (samples - shown) / samples:.0f} |"
+            f" {' | '.join(f'{error:+.4f}' for error in errors.mean(axis=0))} |",
+            flush=True,
+        )
+
+
+def main(samples: int = SAMPLES, part: str = "") -> None:
+    """Print the false "better", the power and the coverage of the intervals, or one part."""
+    if part != "intervals":
+        print_tests(samples)
+    if part != "tests":
+        error = 100 * math.sqrt(0.05 * 0.95 / samples)
+        print(
+            f"\n{samples} samples, in %; the standard error of 95 is {error:.1f}. 95% intervals:\n"
+        )
+        print_intervals(samples)
+
+
+def print_tests(samples: int) -> None:
     """Print the false "better" and the power."""
     error = 100 * math.sqrt(LEVEL * (1 - LEVEL) / samples)
     print(f"{samples} samples, in %; the standard error of 2.5 is {error:.1f}. No one is better:\n")
@@ -219,4 +320,4 @@ def main(samples: int = SAMPLES) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]) if sys.argv[1:] else SAMPLES, *sys.argv[2:3])

@@ -86,8 +86,8 @@ class Validation(Saved):
         sizes = [summary.words() for summary in self.inputs if summary.role != "run"]
         runs = {each.name: each.words() for each in self.inputs if each.role == "run"}
         sizes += runs.values() if len(runs) <= _MOST_SUBJECTS else [f"{len(runs)} runs"]
-        found = {level: len(self.at_level(level)) for level in LEVELS}
-        totals = ", ".join(number_of(count, level) for level, count in found.items() if count)
+        counts = {level: len(self.at_level(level)) for level in LEVELS}
+        totals = ", ".join(number_of(count, level) for level, count in counts.items() if count)
         counted = "; ".join(sizes)
         first = [f"{totals} ({counted})", ""] if totals else [f"no problem found: {counted}"]
         yield from (("", text) for text in first)
