@@ -38,7 +38,7 @@ def test_the_best_is_chosen_and_its_test_chooses_again():
     assert choice.low > 0
     assert "99.5% interval" in str(choose(RESULTS, "base", MEASURE, alpha=0.005))
     first, *_, last = str(choice).splitlines()
-    assert first == f"{MEASURE}, 60 queries: c2, the best of 3, is better than base"
+    assert first == f"{MEASURE}, 60 queries: c2, the highest of 3, is better than base"
     query, loss = choice.largest_loss
     assert loss == pytest.approx(gains[2].min())
     assert last == f"c2 loses most on {query} ({loss:+.2f})."
@@ -124,7 +124,7 @@ def test_several_data_sets_choose_one_candidate_by_the_unweighted_average():
         {name: gain.mean() for name, gain in zip(("one", "two"), gains, strict=True)}
     )
     assert choice.num_queries == 120
-    assert "2 data sets, 120 queries: c2, the best of 3, is better than base" in str(choice)
+    assert "2 data sets, 120 queries: c2, the highest of 3, is better than base" in str(choice)
     dev, _ = several("dev", (5, 6))
     on_dev = choose(results, "base", MEASURE, dev=dev)
     pair = {name: results[name] for name in ("c2", "base")}

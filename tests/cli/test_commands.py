@@ -46,7 +46,7 @@ def test_without_a_measure_several_runs_are_a_narrow_table_and_the_files_have_ev
     assert "system nDCG@10 * MAP@100 * Recall@100 * MRR@10 *" in output_of(result)
     first = "Highest nDCG@10: good, 1.0000 (2 systems, 2 queries; not tested: use compare)"
     assert first in result.output.splitlines()
-    assert "All 36 means: -o FILE." in output_of(result)
+    assert "36 measures each: -o FILE." in output_of(result)
     assert len(json.loads(targets["json"].read_text())[0]["measures"]) == 36
     for kind in ("md", "tex"):
         assert targets[kind].read_text().count("@1000 *") == 6

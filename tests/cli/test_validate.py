@@ -100,8 +100,8 @@ def test_every_run_file_of_a_folder_is_checked():
         Path(f"{name}.trec").rename(f"runs/{name}.trec")
     Path("runs/notes.md").write_text("notes")
     output = run("qrels.trec", "runs").output
-    assert "good: 2 queries, 3 documents a query" in output
-    assert "half: 1 query, 3 documents a query" in output
+    assert "good: 2 queries, 3 entries a query" in output
+    assert "half: 1 query, 3 entries a query" in output
     assert run("qrels.trec", "runs", "-o", "json=runs/good.trec").exit_code == 2
 
 

@@ -42,7 +42,7 @@ def test_every_command_that_reads_tables_takes_where(folder):
     )
     assert "0.5000" in output
     success(run("evaluate", *files, folder / "other.run", "--stages", "--where", "tag=bm25"))
-    assert "2 documents a query" in success(run("validate", *files, "--where", "tag=dense"))
+    assert "2 entries a query" in success(run("validate", *files, "--where", "tag=dense"))
     success(run("convert", files[1], folder / "o.json", "--where", "tag=dense"))
     assert len(read_run(folder / "o.json")) == 3
 

@@ -444,7 +444,7 @@ def test_clean_inputs_have_no_finding():
     validation = validate(QRELS, RUN, corpus=CORPUS, queries=TEXTS, measures=MEASURES)
     assert str(validation) == (
         "no problem found: 8 queries, 24 judgements; texts of 8 queries; a corpus of 24 documents; "
-        "run: 8 queries, 5 documents a query"
+        "run: 8 queries, 5 entries a query"
     )
 
 
@@ -810,7 +810,7 @@ def test_the_summary_lists_a_finding_of_several_systems_once():
 def test_the_only_run_is_named_once_with_control_characters_as_escapes():
     summary = str(validate(QRELS, {"dense\x1b[2J": RUN}, measures="nDCG@6"))
     first, _, finding, _ = summary.splitlines()
-    assert first.endswith("; dense\\x1b[2J: 8 queries, 5 documents a query)")
+    assert first.endswith("; dense\\x1b[2J: 8 queries, 5 entries a query)")
     assert finding.startswith("note     the longest ranking has 5")
 
 

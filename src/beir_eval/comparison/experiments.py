@@ -119,7 +119,7 @@ class ExperimentPower(Shown, Saved):
             for measure, group in groups.items()
             for what, sizes in (
                 ("usually shown", [row.detectable for row in group]),
-                ("usually equivalent within", [row.equal_within for row in group]),
+                ("equivalence shown within", [row.equal_within for row in group]),
             )
         ]
         return Table((*names, "if systems are", *spreads), rows)
@@ -180,7 +180,7 @@ class ExperimentPower(Shown, Saved):
             f"fewer than {self.fewest_differing} queries, no difference can be significant"
         )
         yield (
-            f"equivalent within: if two systems are truly equal, {self.power:.0%} of such "
+            f"equivalence: if two systems are truly equal, {self.power:.0%} of such "
             "experiments rule out a difference of this size or more. With "
             f"{self.num_queries:,} queries, that size is never below {self.smallest_margin:.3f}, "
             "for a measure from 0 to 1"

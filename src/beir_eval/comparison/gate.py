@@ -409,7 +409,7 @@ class _Rules(NamedTuple):
         elif difference.detectable is None:
             reason = f"which loss fails this gate is not known ({difference.power_note})"
         else:
-            return missed_text(difference.detectable)
+            return missed_text(difference.detectable, self.settings.margin)
         loss = difference.loss_not_excluded
         if num_differing >= FEWEST_DIFFERING:
             ends = difference.low, difference.high
@@ -459,7 +459,7 @@ class _Rules(NamedTuple):
                     remedy = ": add clusters"
                     if scores.units.weights is None:
                         needed = math.log(self.settings.alpha) / math.log1p(-margin / score_range)
-                        remedy = f"; for {margin:g} it takes {math.ceil(needed):,} queries or more"
+                        remedy = f"; for {margin:g} even that takes {math.ceil(needed):,} queries"
                     note = (
                         f"even if the scores were equal on {counted}, this test, which allows for "
                         "rare large losses, would rule out only losses of "

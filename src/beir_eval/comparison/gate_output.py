@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from beir_eval.display.tables import Table
 
 #: The verdict whose colour an outcome has.
+_MISSED = "A true loss of about"
 _COLOURS = {"passed": "better", "failed": "worse", "undecided": "undecided"}
 #: How many queries on which a system loses most are named.
 _MOST_QUERIES = 3
@@ -93,11 +94,12 @@ def full_reason(check: GateCheck) -> str:
     return f"{text}. {check.note[0].upper()}{check.note[1:]}" if check.note else text
 
 
-def missed_text(loss: float) -> str:
+def missed_text(loss: float, margin: float) -> str:
     """Return which loss a gate finds, for one that 80% of the gates would fail."""
     return (
-        f"A true loss of about {one_digit(loss)} fails this gate 80% of the time; a "
-        "smaller one less often. non_inferior=True passes only if a loss of the margin is ruled out"
+        f"{_MISSED} {one_digit(loss)} fails this gate 80% of the time; a smaller one "
+        f"less often. non_inferior=True passes only if a loss of {margin:g}, the margin, is ruled "
+        "out"
     )
 
 
@@ -156,15 +158,11 @@ def _two_sided_notes(comparison: Compared) -> Iterator[str]:
 
 def _notes(checks: Sequence[GateCheck]) -> Iterator[str]:
     """Yield what the checks could miss, the largest loss of all that is known."""
-    losses = [
-        check.detectable
-        for check in checks
-        if check.note and check.rule == "not worse" and check.detectable is not None
-    ]
-    if losses:
-        yield f"{missed_text(max(losses))}."
+    missed = [check for check in checks if check.note.startswith(_MISSED)]
+    if missed:
+        yield f"{max(missed, key=lambda check: check.detectable or 0.0).note}."
     for check in checks:
-        if check.note and check.note != missed_text(check.detectable or 1.0):
+        if check.note and check not in missed:
             yield f"{check.system}: {check.note}."
 
 

@@ -111,7 +111,7 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
         tables = narrow_tables([_ranked_columns(comparison)])
     return Document(
         heading="Comparison",
-        warnings=[*warnings_of(comparison.coverage), *filter(None, [unequal])],
+        warnings=[*filter(None, [unequal]), *warnings_of(comparison.coverage)],
         sentences=_verdicts(comparison),
         tables=tables,
         notes=[text if text.endswith((".", "?")) else f"{text}." for text in texts],
@@ -402,10 +402,15 @@ def _query_sentences(comparison: Compared, queries: Mapping[str, str]) -> Iterat
 
 def _power_sentences(comparison: Compared) -> Iterator[str]:
     """Yield what so many queries would have shown about the undecided differences."""
+    lacking = set()  # queries that count as 0 are no part of what complete runs would show
+    if comparison.on_common_queries is not None:
+        lacking = {known.system for known in comparison.coverage if known.queries_missing}
     undecided = [
         pair
         for pair in comparison.differences
-        if pair.verdict == "undecided" and pair.num_differing
+        if pair.verdict == "undecided"
+        and pair.num_differing
+        and not lacking & {pair.system, pair.against}
     ]
     are_several = len(comparison.measures) > 1
     if is_ranked(comparison):
@@ -429,7 +434,8 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
             [pair, *_] = undecided
             counted = f"{pair.num_clusters or pair.num_queries:,} {unit_of(pair)}"
             of_measure = f"{name}: " if are_several else ""
-            yield f"{of_measure}{counted} can miss true differences below about {size}"
+            text = f"where undecided, {counted} can miss true differences below about {size}"
+            yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
 
 
 def _power_text(pair: Difference, margin: float) -> str:

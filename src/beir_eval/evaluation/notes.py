@@ -73,7 +73,7 @@ def ranks_sentence(result: EvaluationResult) -> str:
     what = f"A rank is a {settings.ranks.removesuffix('s')} of the retrieved text"
     if settings.overlap is not None:
         what += f", a span counts once {100 * settings.overlap:g}% of it is read"
-    again = "counts again" if settings.repeated == "kept" else "is left out"
+    again = "takes up ranks again" if settings.repeated == "kept" else "is left out"
     return f"{what}; text that is retrieved again {again}"
 
 
@@ -241,7 +241,7 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
 def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
     if counted.tied_documents:
         yield (
-            f"{number_of(counted.tied_documents, 'judged document')} at all ranks of "
+            f"{number_of(counted.tied_documents, 'judged document')} in the whole rankings of "
             f"{number_of(counted.tied_queries, 'query')} have tied scores, ordered "
             f"{_TIES[settings.ties]}"
         )

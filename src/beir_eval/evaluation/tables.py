@@ -206,7 +206,7 @@ def screen_of(
         notes, shown = [f"{which}: the run has at most {depth} a query."], []
     elif not tables and (len(results) > 1 or not _is_in_line(results[0])):
         if usual:
-            notes, shown = [f"All {len(shown)} means: -o FILE."], usual
+            notes, shown = [f"{len(shown)} measures each: -o FILE."], usual
         tables = [_with_judged(means_table(ranked, measures=shown), ranked, shown)]
     return Document(
         sentences=[Sentence(_first_line(ranked, first))],

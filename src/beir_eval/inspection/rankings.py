@@ -360,8 +360,8 @@ def same_ranking(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
     if is_varied and repeated >= max(LEAST_QUERIES, LEAST_SHARE * num_rankings):
         yield Finding.from_code(
             "same-queries",
-            f"{repeated:,} of {num_rankings:,} queries looked at repeat an earlier one, with the "
-            f"same first {TOP} documents and judgements; each counts in means and p",
+            f"{repeated:,} of {num_rankings:,} queries looked at have the same first {TOP} "
+            "documents and the same judgements as an earlier query; each counts in means and p",
             count=repeated,
             total=num_rankings,
         )

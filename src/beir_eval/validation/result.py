@@ -33,11 +33,11 @@ class InputSummary(BaseModel):
     documents: int | None = None
 
     def words(self) -> str:
-        """Return the size in words: of a run, the mean number of documents a query, rounded."""
+        """Return the size in words: of a run, the mean number of entries a query, rounded."""
         queries = number_of(self.queries or 0, "query")
         documents = self.documents or 0
         if self.role == "run":
-            mean = number_of(round(documents / (self.queries or 1)), "document")
+            mean = number_of(round(documents / (self.queries or 1)), "entry")
             return f"{self.name}: {queries}, {mean} a query"
         if self.role == "corpus":
             return f"a corpus of {number_of(documents, 'document')}"

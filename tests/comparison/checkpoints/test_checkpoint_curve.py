@@ -92,7 +92,7 @@ def test_the_text_names_the_best_step_and_says_once_that_it_is_best_partly_by_ch
     document = result.document()
     [(first, _)], last = document.sentences, document.notes[-2]
     assert first == f"{MEASURE}, 30 queries: no step after 3 is shown to be better than step 3"
-    assert last.startswith("The highest of 5 means looks better than it is: beir-eval choose")
+    assert last.startswith("The highest of 5 means tends to be too high: beir-eval choose")
     assert last in result.to_markdown()
 
 

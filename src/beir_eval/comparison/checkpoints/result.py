@@ -264,7 +264,7 @@ class CheckpointCurve(Shown, Saved):
                 yield f"Not known to end at step {step}{of_measure}: {outcome.why_not_settled}."
         side = "high" if self.outcomes[0].higher_is_better else "low"
         yield (
-            f"The {side}est of {len(self.checkpoints)} means looks better than it is: beir-eval "
+            f"The {side}est of {len(self.checkpoints)} means tends to be too {side}: beir-eval "
             "choose takes the choice into account."
         )
 
