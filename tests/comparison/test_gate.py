@@ -230,7 +230,8 @@ def test_a_pass_says_which_loss_would_go_unnoticed():
     assert 0 < low < check.detectable < high < 1
     loss = f"{float(f'{check.detectable:.1g}'):g}"
     assert check.note.startswith(f"A true loss of about {loss} fails this gate 80% of the time;")
-    assert check.note.endswith("only if a loss of 0.01, the margin, is ruled out")
+    margin = "non_inferior=True passes only if a loss of 0.01, the margin, is ruled out"
+    assert check.note.endswith(margin)
     [check] = checks("old", "nearly")
     assert check.note == (
         "only 1 of 40 queries differs, too few for a significant loss at 0.05: a loss of up to "
