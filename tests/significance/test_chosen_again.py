@@ -133,11 +133,3 @@ def test_draws_that_cannot_decide_are_refused():
 def test_many_queries_are_cut_fewer_times_so_that_the_test_takes_no_longer(num_queries, cuts):
     keys = np.arange(num_queries, dtype=np.uint64)
     assert len(_parts_of(keys, np.zeros(num_queries))) == PARTS * cuts
-
-
-def test_how_queries_are_cut_hardly_moves_the_gain():
-    # A cut is drawn for the keys: with others the same queries are in other parts.
-    rows, rng = made_rows(8), np.random.default_rng(0)
-    held_out = [chosen_again(rows, rng.permutation(KEYS), draws=39).held_out for _ in range(30)]
-    standard_error = rows.std(axis=1).mean() / math.sqrt(len(KEYS))
-    assert np.std(held_out) < standard_error / 10
