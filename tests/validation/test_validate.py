@@ -433,6 +433,12 @@ def test_a_finding_is_not_reported_where_it_is_not_true(code):
     assert findings_of(CASES[code][1](), code) == []
 
 
+def test_queries_of_the_qrels_without_a_judgement_are_counted():
+    qrels = {"q1": {"a": 1}, "q2": {"a": 0}, "q3": {}}
+    [finding] = findings_of((qrels,), "queries-without-judgements")
+    assert finding.fact == "1 of 3 queries of the qrels judge no document"
+
+
 def test_clean_inputs_have_no_finding():
     validation = validate(QRELS, RUN, corpus=CORPUS, queries=TEXTS, measures=MEASURES)
     assert str(validation) == (
