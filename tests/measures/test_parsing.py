@@ -82,6 +82,7 @@ SPELLINGS = {
     "nDCG(gains={0:0,1:1,2:3})@10": "nDCG(gain={0: 0, 1: 1, 2: 3})@10",
     # ir_measures leaves out grades that are their own gains
     "nDCG(gains={2:3})@10": "nDCG(gain={1: 1, 2: 3})@10",
+    "nDCG(gains={0.5:3, 1:4, 2:5})@10": "nDCG(gain={0.5: 3, 1: 4, 2: 5})@10",
     "CG(gain={0: 0, 1: 2, 2: 2.5})@3": "CG(gain={0: 0, 1: 2, 2: 2.5})@3",
     "F1(beta=0.5)@10": "F1(beta=0.5)@10",
 }
