@@ -74,6 +74,11 @@ def test_the_hashes_of_parts_in_any_order_add_up_to_that_of_all(judgements, rng)
     assert np.concatenate(parts).sum() == qrels.query_hashes.sum()
 
 
+def test_ids_of_more_than_200_characters_have_hashes_of_their_own():
+    hashes = {int(Qrels({"q": {"d" * length: 1}}).query_hashes[0]) for length in (200, 201, 202)}
+    assert len(hashes) == 3
+
+
 class Scalar:
     """Looks like a 0-d tensor: a number only through ``__float__`` and ``__index__``."""
 
