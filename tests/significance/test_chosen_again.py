@@ -133,3 +133,9 @@ def test_draws_that_cannot_decide_are_refused():
 def test_many_queries_are_cut_fewer_times_so_that_the_test_takes_no_longer(num_queries, cuts):
     keys = np.arange(num_queries, dtype=np.uint64)
     assert len(_parts_of(keys, np.zeros(num_queries))) == PARTS * cuts
+
+
+def test_an_interval_is_unbounded_where_a_draw_at_its_end_flips_all_units_alike():
+    rows = 0.1 + 1e-7 * np.random.default_rng(0).random((1, 10))
+    result = chosen_again(rows, KEYS[:10], draws=4_000, alpha=0.0005)
+    assert (result.low, result.high) == (-math.inf, math.inf)
