@@ -140,11 +140,6 @@ def _remove_abandoned_files(folder: Path) -> None:
                 path.unlink()
 
 
-def is_of_this_user(status: os.stat_result) -> bool:
-    """Return whether a file belongs to the user of this process; True where files have no user."""
-    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-
-
 def open_without_links(
     path: Path, mode: str, *, permissions: int = 0o666, buffering: int = -1
 ) -> IO[bytes]:
