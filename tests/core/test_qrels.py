@@ -193,6 +193,11 @@ def test_a_run_in_place_of_qrels_is_named():
         Qrels({"system": {"q": {"a": 0.5}}})
 
 
+def test_repr_is_short():
+    assert repr(Qrels({"q": {"a": 1}})) == "Qrels(1 queries, 1 judgements)"
+    assert len(Qrels({"q": {"a": 1}})) == 1
+
+
 def test_queries_and_their_judgements_are_found_in_any_order():
     qrels = Qrels({"q1": {"a": 1}, "q2": {"b": 0, "c": 2}, "q3": {"a": 1}})
     assert qrels.find_rows(["q3", "q", "q1"]).tolist() == [2, -1, 0]

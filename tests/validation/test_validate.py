@@ -608,11 +608,6 @@ def test_ranks_that_are_no_ranking_are_not_compared_with_scores():
         assert findings_of((QRELS, run), "ranks-against-scores") == []
 
 
-def test_a_run_of_ms_marco_has_ranks_too():
-    lines = (f"{query}\t{query}-{rank}\t{rank}\t{rank / 7}\n" for query in QRELS for rank in (1, 2))
-    assert findings_of((QRELS, file("".join(lines))), "ranks-against-scores")
-
-
 @pytest.mark.parametrize(
     ("name", "is_noted"),
     [
