@@ -99,6 +99,26 @@ def test_the_superuser_leaves_a_file_to_its_owner_and_group(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 4321)
 
 
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs root")
+def test_another_group_gets_no_permissions_if_the_group_cannot_be_kept(tmp_path, monkeypatch):
+    path = tmp_path / "old"
+    path.write_text("old")
+    os.chown(path, -1, 4321)
+    path.chmod(0o664)
+    monkeypatch.delattr("beir_eval.core.atomic_writes.os.fchown")  # so that it is not kept
+    write_atomically(path, b"new")
+    assert path.stat().st_gid != 4321
+    assert mode_of(path) == 0o604
+
+
+def test_a_temporary_file_is_not_created_through_a_link(tmp_path, monkeypatch):
+    monkeypatch.setattr("beir_eval.core.atomic_writes.os.urandom", bytes)  # its name is predicted
+    (tmp_path / f".beir-eval-{'0' * 32}.tmp").symlink_to(tmp_path / "victim")
+    with pytest.raises(FileExistsError, match="result"):
+        write_atomically(tmp_path / "result", b"x")
+    assert not (tmp_path / "victim").exists()
+
+
 def test_a_link_to_the_file_itself_is_followed_and_kept(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder/file").write_text("old")
@@ -128,7 +148,8 @@ while True:
     write_atomically(Path(sys.argv[1]), sys.argv[2].encode() * 100_000)
 """
     path, contents = tmp_path / "file", {b"a" * 100_000, b"b" * 100_000}
-    writers = [subprocess.Popen([sys.executable, "-c", code, str(path), letter]) for letter in "ab"]
+    command = [sys.executable, "-c", code, str(path)]
+    writers = [subprocess.Popen([*command, letter]) for letter in "ab"]
     seen = set()
     while seen != contents:
         assert all(writer.poll() is None for writer in writers)

@@ -28,6 +28,7 @@ from beir_eval.core.files import (
     is_packed,
     is_parquet,
     parquet_errors,
+    part_of_file_name,
     read_number,
     unpack,
     wide_encoding,
@@ -315,3 +316,7 @@ def test_the_head_of_a_file_ends_with_a_whole_line(tmp_path):
     head = FileContent(long).whole_lines_of_head().data()
     assert head.endswith(b"1\n")
     assert 60_000 < len(head) < 70_000
+
+
+def test_a_name_with_a_path_in_it_is_one_part_of_a_file_name():
+    assert part_of_file_name("runs/bm25") == "runs_bm25"

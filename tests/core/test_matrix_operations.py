@@ -2,11 +2,13 @@
 
 import copy
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import beir_eval
 from beir_eval import Qrels, Run
 from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.relevance_matrix import TopDocuments
@@ -102,6 +104,13 @@ def test_ids_of_digits_beyond_64_bits_are_ids_like_others():
     assert related.to_dense(1).tolist() == [[1.0]]
 
 
+def test_packages_import_what_they_export_when_it_is_used():
+    assert "compare" in dir(beir_eval)
+    assert pickle.loads(pickle.dumps(beir_eval)) is beir_eval  # noqa: S301
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        _ = beir_eval.no_such_name
+
+
 class _Characters:
     """A source whose ranks are characters; its entries are named by the source itself."""
 
@@ -135,3 +144,8 @@ def test_a_source_names_the_entries_of_its_top():
     settings = EvaluationSettings(ranks="characters")
     _, summary = relate(qrels, Run.from_source(_Characters()), settings, keep_top=3)
     assert summary.top["q1"].doc_ids == ("chunk",)
+
+
+def test_rankings_that_are_no_mapping_are_refused():
+    with pytest.raises(RunError, match="rankings must be"):
+        Run.from_rankings(["a", "b"])

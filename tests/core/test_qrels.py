@@ -74,6 +74,11 @@ def test_the_hashes_of_parts_in_any_order_add_up_to_that_of_all(judgements, rng)
     assert np.concatenate(parts).sum() == qrels.query_hashes.sum()
 
 
+def test_ids_of_more_than_200_characters_have_hashes_of_their_own():
+    hashes = {int(Qrels({"q": {"d" * length: 1}}).query_hashes[0]) for length in (200, 201, 202)}
+    assert len(hashes) == 3
+
+
 class Scalar:
     """Looks like a 0-d tensor: a number only through ``__float__`` and ``__index__``."""
 
@@ -186,6 +191,11 @@ def test_judgements_are_listed_as_a_dataframe_best_first():
 def test_a_run_in_place_of_qrels_is_named():
     with pytest.raises(QrelsError, match=r"dicts in place of grades, as in {name: run}"):
         Qrels({"system": {"q": {"a": 0.5}}})
+
+
+def test_repr_is_short():
+    assert repr(Qrels({"q": {"a": 1}})) == "Qrels(1 queries, 1 judgements)"
+    assert len(Qrels({"q": {"a": 1}})) == 1
 
 
 def test_queries_and_their_judgements_are_found_in_any_order():

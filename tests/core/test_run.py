@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 
 from beir_eval import Qrels, Run, evaluate
-from beir_eval.errors import DuplicateDocumentError, QrelsError, RunError
+from beir_eval.errors import DuplicateDocumentError, InputError, QrelsError, RunError
 from strategies import qrels_and_run
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}
@@ -249,6 +249,13 @@ def test_a_ranking_with_a_document_twice_is_no_dict():
     with pytest.raises(DuplicateDocumentError, match=r"query 'q' lists 'a' more than once"):
         run.as_dict()
     assert len(run.to_dataframe()) == 3
+
+
+def test_an_id_that_is_not_unicode_is_not_put_into_a_dataframe():
+    with pytest.raises(InputError, match="Unicode"):
+        Run({"q": {"\ud800": 1.0}}).to_dataframe()
+    with pytest.raises(InputError, match="Unicode"):
+        Qrels({"\ud800": {"a": 1}}).to_dataframe()
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,13 @@ from beir_eval import (
     DEFAULT_MEASURES,
     BeirEvalWarning,
     Evaluator,
+    Qrels,
     compare_runs,
     evaluate,
     read_run,
 )
 from beir_eval.adapters import run_parts, run_size
+from beir_eval.core import EvaluationSettings, relate
 from beir_eval.core.run_sources import parts as module
 from beir_eval.errors import (
     BeirEvalError,
@@ -549,6 +551,16 @@ def test_the_progress_bar_ends_at_the_size_of_the_file(order, tmp_path, monkeypa
     evaluate({query: {"d0": 1} for query in QRELS}, read_run(path, parts=True))
     assert len(bars) == (1 if order == "grouped" else 2)
     assert max(accumulate(bars[-1])) == sum(bars[-1]) == path.stat().st_size
+
+
+def test_the_matrix_of_rows_in_any_order_is_that_of_the_run_in_memory(tmp_path, small_parts):
+    write(tmp_path / "run.trec", random.Random(0).sample(ROWS, len(ROWS)), "trec")
+    matrices = [
+        relate(Qrels(QRELS), read_run(tmp_path / "run.trec", parts=parts), EvaluationSettings())[0]
+        for parts in (True, False)
+    ]
+    assert matrices[0].num_retrieved.tolist() == matrices[1].num_retrieved.tolist()
+    assert matrices[0].cells.rank.tolist() == matrices[1].cells.rank.tolist()
 
 
 def test_a_reader_without_rows_is_a_run_without_queries():

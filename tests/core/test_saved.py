@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 import pytest
 
-from beir_eval import evaluate
+from beir_eval import EvaluationResult, evaluate
 from beir_eval.core.saved import (
     WITHOUT_UNSET,
     Saved,
@@ -64,6 +64,12 @@ def test_a_setting_that_few_use_is_written_only_if_it_is_set(tmp_path):
         assert RareRecord.load(tmp_path / "record.json") == record
         if options is not None:
             assert stated_settings(options) == stated
+
+
+def test_a_record_of_a_known_kind_is_saved_and_loaded(tmp_path):
+    result = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["MRR"])
+    result.save(tmp_path / "result.json")
+    assert EvaluationResult.load(tmp_path / "result.json") == result
 
 
 @pytest.mark.parametrize("name", ["report.html", "means.md", "table.TEX", "scores.csv.gz"])

@@ -166,12 +166,6 @@ def test_documents_are_the_same_as_in_the_whole_corpus(  # noqa: PLR0917 - fille
     assert [doc_id in corpus for doc_id in wanted] == [doc_id in ids for doc_id in wanted]
 
 
-def test_the_last_of_two_ids_in_a_record_counts_as_in_json(tmp_path):
-    path = tmp_path / "corpus.jsonl"
-    path.write_text('{"_id": "a", "text": "t", "_id": "b"}\n')
-    assert list(JsonlCorpus(path).documents(["a", "b"])) == ["b"]
-
-
 def test_a_packed_file_has_no_saved_index(tmp_path, cache):
     corpus = JsonlCorpus(write_corpus(tmp_path / "corpus.jsonl.gz", IDS))
     assert list(corpus.documents(["3", "absent", "d1"])) == ["d1", "3"]

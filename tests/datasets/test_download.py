@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -176,8 +177,9 @@ def test_an_archive_with_a_member_outside_the_folder_is_refused(tmp_path, server
         ),
         (zip_of({f"tiny/{'a' * 300}": "x"}), "a damaged archive"),
         (zip_of({"tiny/\xe9": "x"}).replace(b"\xc3\xa9", b"\xff\xff"), "a damaged archive"),
+        (zip_of({f"tiny/{number}": "" for number in range(10_001)}), "has 10,001 members, more"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_an_archive_that_cannot_be_unpacked_leaves_no_folder(tmp_path, server, content, problem):
     server.content = content
@@ -224,10 +226,65 @@ def test_a_partial_download_longer_than_the_archive_is_fetched_anew(tmp_path, se
     assert server.requested_ranges == [f"bytes={len(ARCHIVE) + 1}-", None]
 
 
+# Redirects
+
+
 def test_a_redirect_to_http_is_followed(tmp_path, server):
     server.redirect = server.url.replace("tiny", "moved")
     fetch(server, tmp_path)
     assert_complete(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("ftp://127.0.0.1/tiny.zip", "neither http nor https"),
+        ("FTP://127.0.0.1/x", "neither http nor https"),
+        ("file:///etc/passwd", "not allowed"),
+        ("data:,x", "not allowed"),
+    ],
+)
+def test_a_redirect_to_something_else_than_http_is_refused(tmp_path, server, address, reason):
+    server.redirect = address
+    with pytest.raises(OSError, match=rf"cannot be fetched: 302 .*{reason}"):
+        fetch(server, tmp_path)
+    assert not (tmp_path / "tiny").exists()
+
+
+# The partial file
+
+unix_only = pytest.mark.skipif(os.name == "nt", reason="links and users of Unix")
+
+
+@unix_only
+@pytest.mark.parametrize("link", ["to a file", "to nothing", "hard"])
+def test_a_download_never_writes_through_a_link(tmp_path, server, link):
+    other = tmp_path / "other"
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    if link != "to nothing":
+        other.write_text("keep this")
+    if link == "hard":
+        partial_file(server, folder).hardlink_to(other)
+    else:
+        partial_file(server, folder).symlink_to(other)
+    fetch(server, folder)
+    assert_complete(folder)
+    assert server.requested_ranges == [None]
+    if link == "to nothing":
+        assert not other.exists()
+    else:
+        assert other.read_text() == "keep this"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_a_partial_file_of_another_user_is_not_continued(tmp_path, server):
+    partial = partial_file(server, tmp_path)
+    partial.write_bytes(b"evil" * 1000)
+    os.chown(partial, 12345, 12345)
+    fetch(server, tmp_path)
+    assert_complete(tmp_path)
+    assert server.requested_ranges == [None]
 
 
 def test_two_downloads_of_one_archive_do_not_disturb_each_other(tmp_path, server):
@@ -248,6 +305,22 @@ def test_what_a_killed_download_left_is_removed_by_the_next(tmp_path, server):
     fetch(server, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"tiny", other.name}
     assert server.requested_ranges == [None]
+
+
+# Limits
+
+
+def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, server):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("tiny/corpus.jsonl", "x" * 1000)
+    entry = data.getvalue().index(b"PK\1\2") + 24  # the size that the directory states
+    content = bytearray(data.getvalue())
+    content[entry : entry + 4] = (2_000_000_000).to_bytes(4, "little")
+    server.content = bytes(content)
+    with pytest.raises(FileFormatError, match="would unpack to 2,000,000,000 bytes, more than 100"):
+        fetch(server, tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_of_the_progress_function_reaches_the_caller(tmp_path, server):

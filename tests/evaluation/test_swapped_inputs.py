@@ -87,11 +87,6 @@ def test_fewer_than_six_queries_show_nothing(num_queries, num_warnings):
     assert len(warnings_of(swapped, {query: QRELS[query] for query in queries})) == num_warnings
 
 
-def test_distinct_grades_of_few_documents_are_not():
-    qrels = {query: {"d1": 0.91, "d2": 0.52} for query in QRELS}
-    assert warnings_of(qrels, {query: {"d1": 2, "d2": 1} for query in QRELS}) == []
-
-
 def test_the_bundled_runs_passed_as_qrels_are_a_warning_at_the_line_of_the_call():
     qrels = read_qrels(demo.FOLDER).as_dict()
     for path in demo.RUNS:

@@ -5,14 +5,12 @@ import random
 import tomllib
 import unicodedata
 import warnings
-from collections import defaultdict
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from beir_eval import BeirEvalWarning, Evaluator, Run, compare_runs, evaluate, read_qrels, read_run
-from beir_eval.core.run_sources.mapping import MappingSource
 from beir_eval.datasets import demo
 from beir_eval.evaluation.coverage import labelled_warnings
 from beir_eval.validation import validate
@@ -398,17 +396,6 @@ def test_a_first_look_misses_no_mistake_that_a_sample_shows(name):
     assert codes_of(JUDGED, run) == codes_of(JUDGED, sampled)
 
 
-def test_rankings_are_read_once_whatever_is_found(monkeypatch):
-    reads, blocks = [], MappingSource.blocks
-    monkeypatch.setattr(
-        MappingSource, "blocks", lambda *arguments: reads.append(1) or blocks(*arguments)
-    )
-    assert codes_of(JUDGED, defaultdict(dict, RIGHT)) == []
-    assert len(reads) == 1
-    assert codes_of(JUDGED, MISTAKES["negated"][0]) == ["ascending-scores"]
-    assert len(reads) == 2
-
-
 def test_rankings_by_chance_have_no_finding():
     for seed in range(20):
         generator = random.Random(seed)
@@ -542,17 +529,3 @@ def test_other_queries_of_the_run_are_ignored_in_a_note_or_counted_with_the_miss
     text = evaluate(JUDGED, few, ["MAP"]).to_markdown()
     assert "1 query of the run is not judged: do run and qrels have the same query ids?" in text
     assert "ignored" not in text
-
-
-def test_a_file_that_lists_the_lowest_score_first_is_not_taken_for_swapped(tmp_path):
-    lines = [
-        f"{query} Q0 {doc_id} {5 - position} {position} t\n"
-        for query in QUERIES
-        for position, doc_id in enumerate(CORPUS[:5])
-    ]
-    (tmp_path / "run.trec").write_text("".join(lines))
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        result = evaluate(JUDGED, read_run(tmp_path / "run.trec"), "MRR")
-    codes = [finding.code for finding in result.counted.findings]
-    assert "swapped-ranks-and-scores" not in codes

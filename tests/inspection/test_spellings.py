@@ -47,10 +47,3 @@ def test_a_search_finds_prefixes_and_suffixes_of_both_sides():
         ("3", "3#0"),
         ("4 b", "4"),
     ]
-
-
-@pytest.mark.parametrize("length", [200, 201])
-def test_ids_of_more_than_200_characters_are_not_searched(length):
-    text = "x" * (length - 1)
-    pairs = list(IdMatcher([f"{text}A"]).pairs([f"{text}a"]))
-    assert len(pairs) == (length == 200)

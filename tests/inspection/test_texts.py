@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import beir_eval
-from beir_eval.adapters.formats.text_qrels import BY_ITERATION_REMEDY
 from beir_eval.inspection.finding import LEVELS, finding_texts
 from processes import python
 
@@ -34,10 +33,6 @@ def test_every_finding_has_a_level_and_a_sentence_as_remedy(code):
     assert texts["level"] in LEVELS
     assert texts["remedy"][0].isupper()
     assert texts["remedy"].endswith(".")
-
-
-def test_judgements_by_subtopic_have_the_remedy_of_the_reader():
-    assert finding_texts()["judgements-by-subtopic"]["remedy"] == f"{BY_ITERATION_REMEDY}."
 
 
 def test_an_evaluation_without_a_finding_does_not_read_the_file():

@@ -23,7 +23,6 @@ from beir_eval import (
 from beir_eval.errors import MeasureError, SettingError, UnknownMeasureError
 from beir_eval.measures import definitions, parse_all, spelled
 from beir_eval.measures.names import names_as_typed
-from time_limit import time_limit
 
 SPELLINGS = {
     # BEIR
@@ -83,6 +82,7 @@ SPELLINGS = {
     "nDCG(gains={0:0,1:1,2:3})@10": "nDCG(gain={0: 0, 1: 1, 2: 3})@10",
     # ir_measures leaves out grades that are their own gains
     "nDCG(gains={2:3})@10": "nDCG(gain={1: 1, 2: 3})@10",
+    "nDCG(gains={0.5:3, 1:4, 2:5})@10": "nDCG(gain={0.5: 3, 1: 4, 2: 5})@10",
     "CG(gain={0: 0, 1: 2, 2: 2.5})@3": "CG(gain={0: 0, 1: 2, 2: 2.5})@3",
     "F1(beta=0.5)@10": "F1(beta=0.5)@10",
 }
@@ -173,30 +173,6 @@ def test_the_names_with_the_fewest_edits_are_suggested_or_else_the_most_similar(
         parse(text)
 
 
-def one_edit_away(name, letters):
-    """Return the texts that one letter inserted, deleted, replaced or swapped makes of a name."""
-    parts = [(name[:index], name[index:]) for index in range(len(name) + 1)]
-    deleted = {before + after[1:] for before, after in parts if after}
-    swapped = {before + after[1] + after[0] + after[2:] for before, after in parts if after[1:]}
-    inserted = {before + letter + after for before, after in parts for letter in letters}
-    replaced = {before + letter + after[1:] for before, after in parts[:-1] for letter in letters}
-    return (deleted | swapped | inserted | replaced) - {name}
-
-
-@pytest.mark.parametrize("name", ["ap", "ndcg", "hits"])
-def test_of_a_name_with_one_letter_wrong_all_measures_one_edit_away_are_suggested(name):
-    aliases = {
-        alias: definition.name
-        for definition in definitions().values()
-        for alias in definition.aliases
-    }
-    for typed in sorted(one_edit_away(name, "xd") - aliases.keys()):
-        near = [aliases[alias] for alias in aliases if typed in one_edit_away(alias, typed)]
-        suggested = " or ".join(list(dict.fromkeys(near))[:3])
-        with pytest.raises(UnknownMeasureError, match=rf"'{typed}'; did you mean {suggested}\?"):
-            parse(typed)
-
-
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
@@ -221,19 +197,6 @@ def test_a_number_that_is_no_cutoff_is_not_suggested():
         assert "@" not in str(raised.value).partition("did you mean")[2]
 
 
-def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
-    def message(text):
-        with pytest.raises(UnknownMeasureError) as raised:
-            parse(text)
-        return str(raised.value)
-
-    assert "did you mean nDCG@10?" in message("x" * 92 + "_ndcg@10")
-    assert "did you mean" not in message("x" * 93 + "_ndcg@10")
-    # "(rel=2)@5" of a suggestion is part of it up to 99 characters.
-    assert "did you mean Recall(rel=2)@5?" in message("Recal(rel=2" + " " * 90 + ")@5")
-    assert "did you mean Recall?" in message("Recal(rel=2" + " " * 91 + ")@5")
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -255,10 +218,8 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("nDCG(gain=[1, 2])@5", "gain must be 'linear', 'exp' or a table"),
         ("P(rel=)@5", "is not a list of parameters"),
         ("P(rel=__import__('os'))@5", "is not a list of parameters"),
-        (f"P(rel={'-' * 50_000}1)@5", "is not a list of parameters"),
         ("MAP(2)", "is not a list of parameters"),
         ("MAP(**x)", "is not a list of parameters"),
-        (f"P(rel=1{'+1' * 3000})@5", "is not a list of parameters"),
         (
             "IPrec(recall=0.5, rounding='up')",
             "rounding='up' is not known; choose one of 'trec_eval9'",
@@ -267,10 +228,8 @@ def test_what_a_text_of_more_than_100_characters_meant_is_not_guessed():
         ("nDCG(gain=exp, gains={1: 2})@10", "no parameter 'gains'"),
         ("ndcg@10-l2", "such as nDCG(gain={1: 0, 2: 2, 3: 3})@10"),
         ("map-l2-l3", "no measure 'map-l2-l3'"),
-        (f"map{'-l2' * 30_000}", "no measure 'map-l2"),
         ("err@20-l2", "ERR takes none; write ERR@20"),
         ("P(rel=1)@5-l2", "states two levels of relevance; leave one out: Precision(rel=1)@5"),
-        ("x" * 100_001, "at most 100000 characters"),
         ("nDCG(gain=[(1, 1), (1, 2)])@5", "each grade once"),
         (f"nDCG@{'9' * 20}", "at most 9007199254740992, not 9999"),
         (f"nDCG@00{'9' * 21}", "the cutoff has 21 digits; it must be at most 9007199254740992"),
@@ -290,9 +249,6 @@ def test_the_largest_values_that_are_allowed_are_accepted():
     assert len(dict(nDCG(gain=longest_table).parameters)["gain"]) == 1000
     with pytest.raises(MeasureError, match="1 to 1000 grades, not 1001"):
         nDCG(gain=longest_table | {1000: 1000})
-    longest_name = "x" * 100_000
-    with pytest.raises(UnknownMeasureError):
-        parse(longest_name)
     for recall in (0, 1):
         assert dict(parse(f"IPrec(recall={recall})").parameters)["recall"] == recall
 
@@ -351,23 +307,6 @@ def test_commas_and_blanks_separate_several_names_in_a_text(texts):
 def test_commas_and_blanks_in_brackets_and_around_a_cutoff_belong_to_a_name():
     text = 'nDCG (gain="exp", judged_only=True) @ 10, Precision( rel=2 )@5'
     assert parse_all(text) == (nDCG(gain="exp", judged_only=True) @ 10, Precision(rel=2) @ 5)
-
-
-def test_a_text_of_100000_characters_may_hold_several_names():
-    assert parse_all("nDCG@10,MAP@10, " * 6250) == (nDCG @ 10, MAP @ 10)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("_" * 100_000, "a " * 40_000, " " * 100_000, "a@ " * 30_000),
-        *("a@1" + ",1" * 40_000, "a" * 50_000 + "@1" + ",1" * 20_000, "a_" * 30_000 + "1,1"),
-    ],
-    ids=range(7),
-)
-def test_a_long_text_is_refused_in_a_moment(text):
-    with time_limit(5), pytest.raises(MeasureError):
-        parse_all(text)
 
 
 def test_a_look_up_of_one_measure_refuses_several():

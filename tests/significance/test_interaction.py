@@ -120,13 +120,6 @@ def test_p_is_the_same_alone_and_among_other_rows_and_in_blocks_of_any_size(monk
     assert slice_interaction(values, LABELS, draws=DRAWS).p.tolist() == together.p.tolist()
 
 
-def test_the_names_and_the_order_of_the_labels_change_nothing():
-    values = RNG.normal(0, 1, (1, 40))
-    renamed = [{"a": 3, "b": ("x", 1), "c": None}[label] for label in LABELS]
-    p = [slice_interaction(values, labels, draws=999).p[0] for labels in (LABELS, renamed)]
-    assert p[0] == p[1]
-
-
 def test_fewer_permutations_are_drawn_for_many_queries():
     labels = ["a", "b"] * 505
     assert slice_interaction(RNG.normal(0, 1, (1, 1_010)), labels).draws == 20_000

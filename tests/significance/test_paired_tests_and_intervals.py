@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from beir_eval.errors import InputError, MissingExtraError, SettingError
-from beir_eval.significance import PAIRED_TESTS, sign_flip, sign_vectors
+from beir_eval.significance import PAIRED_TESTS, sign_flip
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.equivalence import non_inferiority
 from beir_eval.significance.paired_tests import paired_t, t_p_values
@@ -30,12 +30,6 @@ pairs_of_scores = st.one_of(
         for kind in (tenths, reciprocals, any_score)
     )
 )
-
-
-def fields(result):
-    """Return the fields of a result, with arrays as lists, so that results can be compared."""
-    values = {name: getattr(result, name) for name in result.__dataclass_fields__}
-    return {name: getattr(value, "tolist", lambda v=value: v)() for name, value in values.items()}
 
 
 def p_by_enumeration(first, second, alternative):
@@ -102,17 +96,6 @@ def test_random_sign_flips_come_close_to_the_exact_p():
     random = sign_flip(differences, draws=2**13 - 1)
     assert (exact.exact, random.exact) == (True, False)
     assert random.p == pytest.approx(exact.p, abs=5 * math.sqrt(0.25 / 2**13))
-
-
-def test_the_size_of_a_block_changes_nothing(monkeypatch):
-    scores = some_scores(1, 3, 70)
-    small, large = [], []
-    for results, block in ((large, 2**23), (small, 1000)):
-        monkeypatch.setattr(sign_vectors, "_BLOCK", block)
-        results += [fields(sign_flip(scores[0], scores[1], draws=500))]
-        results += [fields(sign_flip(scores[0, :8], scores[1, :8]))]
-        results += [p_of_pairs(scores, draws=500).tolist(), max_t(scores, draws=500).p.tolist()]
-    assert small == large
 
 
 def test_every_subset_occurs_once_up_to_complement_and_random_subsets_are_fair():

@@ -52,16 +52,6 @@ def test_threads_and_sizes_of_blocks_change_no_bit_of_a_sum(monkeypatch):
     assert (sums_of(rows[[2, 0]]) == expected[[2, 0]]).all()
 
 
-@pytest.mark.slow
-def test_draws_in_parts_change_no_bit_of_a_test(monkeypatch):
-    differences = np.random.default_rng(1).normal(size=MANY)
-    results = []
-    for numbers in (2**21, 1):
-        monkeypatch.setattr(sign_vectors, "_NUMBERS", numbers)
-        results.append((sign_flip(differences, draws=9000), interval_of(differences, draws=9000)))
-    assert results[0] == results[1]
-
-
 def test_very_many_queries_have_the_p_and_but_for_rounding_the_interval_of_products(monkeypatch):
     rng = np.random.default_rng(2)
     rows = np.round(rng.normal(0.002, 0.3, (3, 20_000)), 1)

@@ -33,9 +33,11 @@ def write_atomically(path: Path, data: bytes) -> None:
     file are followed. A pipe or a device is written to directly.
 
     The new file has owner, group and permissions of the file that it replaces, as far as the
-    process may set them. Without an old file, the permissions are those of any new file (666
-    without the bits of the umask). The temporary file never has more permissions than that. If the
-    process is killed, the temporary file remains until a write to the folder a day later.
+    process may set them; if it cannot set the group, the group gets no permissions. Without an old
+    file, the permissions are those of any new file (666 without the bits of the umask). The
+    temporary file never has more permissions than that. Its name cannot be predicted, and it is not
+    created through a link. If the process is killed, it remains until a write to the folder a day
+    later.
 
     Raises:
         MissingExtraError: the path ends in .zst and the package zstandard is not installed.
@@ -106,22 +108,28 @@ def _replace_file(target: Path, data: bytes) -> None:
 
 
 def _create_temporary_file(folder: Path, permissions: int) -> tuple[Path, IO[bytes]]:
-    """Create a file with a new name in a folder, with permissions without the bits of the umask."""
+    """Create a file with an unpredictable name in a folder.
+
+    Args:
+        folder: the folder.
+        permissions: those of the file, from which the umask is subtracted.
+    """
     path = folder / f".beir-eval-{os.urandom(16).hex()}.tmp"
-    file: IO[bytes] = open(  # noqa: SIM115 - Path.open has no opener
-        path, "xb", opener=lambda name, flags: os.open(name, flags, permissions)
-    )
-    return path, file
+    return path, open_without_links(path, "xb", permissions=permissions)
 
 
 def _copy_permissions(old: os.stat_result, descriptor: int) -> None:
-    """Give an open file the owner, the group and the permissions of another one, where possible."""
+    """Give an open file the owner, the group and the permissions of another one, where possible.
+
+    If the group cannot be set, the permissions are not given to another group.
+    """
     # On Windows a file has the permissions of its folder.
     for owner, group in ((old.st_uid, -1), (-1, old.st_gid)):
         with suppress(OSError, AttributeError):  # only the superuser may change the owner
             os.fchown(descriptor, owner, group)
+    is_of_group = os.fstat(descriptor).st_gid == old.st_gid
     with suppress(OSError, AttributeError):  # file systems without permissions
-        os.fchmod(descriptor, old.st_mode & 0o777)
+        os.fchmod(descriptor, old.st_mode & (0o777 if is_of_group else 0o707))
 
 
 def _remove_abandoned_files(folder: Path) -> None:
@@ -130,6 +138,32 @@ def _remove_abandoned_files(folder: Path) -> None:
         with suppress(OSError):
             if path.lstat().st_mtime < time.time() - _ABANDONED_SECONDS:
                 path.unlink()
+
+
+def open_without_links(
+    path: Path, mode: str, *, permissions: int = 0o666, buffering: int = -1
+) -> IO[bytes]:
+    """Open a binary file unless its name is a symbolic link; do not wait if it is a pipe.
+
+    On Windows, where only privileged users create links, they are followed.
+
+    Args:
+        path: the file.
+        mode: the mode of ``open``, such as "xb".
+        permissions: those of a new file, from which the umask is subtracted.
+        buffering: that of ``open``; 0 for none.
+
+    Raises:
+        OSError: the file cannot be opened, is a link, or must be new and exists.
+    """
+    further_flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    file: IO[bytes] = open(  # noqa: SIM115 - Path.open has no opener
+        path,
+        mode,
+        buffering,
+        opener=lambda name, flags: os.open(name, flags | further_flags, permissions),
+    )
+    return file
 
 
 def write_all(file: IO[bytes], data: bytes) -> None:

@@ -183,9 +183,9 @@ class Sampler:
         scores, doc_ids = unread.documents(unread.first, self._lengths[-1])
         self._unread = None
         self._doc_ids += doc_ids
-        if scores is None:
+        if scores is None or self._scores is None:
             self._scores = None
-        elif self._scores is not None:
+        else:
             self._scores.append(scores)
 
     def sample(self, *, is_first_look: bool = False) -> RankingSample:

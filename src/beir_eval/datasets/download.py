@@ -17,7 +17,7 @@ from http import HTTPStatus
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from beir_eval.core.atomic_writes import try_lock, write_all, write_errors
+from beir_eval.core.atomic_writes import open_without_links, try_lock, write_all, write_errors
 from beir_eval.core.files import as_path
 from beir_eval.datasets.catalogue import info_of
 from beir_eval.errors import FileFormatError, SettingError
@@ -44,6 +44,13 @@ _MEMBER_ERRNOS = (
     errno.ENAMETOOLONG,
     errno.EINVAL,
 )
+#: What an archive may unpack to: text shrinks to a tenth at best, an archive that is made to fill
+#: the disk to a thousandth. BEIR's largest data set has some 60 files.
+_MOST_MEMBERS = 10_000
+_LARGEST_RATIO = 100
+_SMALL_BYTES = 1 << 30
+#: How often a partial download is opened that others create or remove at the same time.
+_OPEN_ATTEMPTS = 10
 
 
 def download_dataset(
@@ -57,8 +64,9 @@ def download_dataset(
     """Download a data set's public archive, unpack it, and return the path of its folder.
 
     If the folder exists already, nothing is downloaded or checked. An interrupted download leaves
-    the file ``<name>.….zip.part``; the next one resumes from it, if the server can send parts. The
-    checksum is compared before anything is unpacked. The folder appears only when it is complete.
+    the file ``<name>.….zip.part``; the next one resumes from it, if the server can send parts. A
+    link of that name, or a file of another user, is removed instead. The checksum is compared
+    before anything is unpacked. The folder appears only when it is complete.
 
     Args:
         name: the name of the data set in BEIR; with ``url``, the name of the folder in the archive.
@@ -77,10 +85,11 @@ def download_dataset(
             is not the name of a folder (on Windows too), or the address is not http or https. Also
             if another process is downloading the archive to this folder.
         InputError: ``folder`` is neither text nor a path, or contains a zero byte.
-        FileFormatError: the checksum differs, or the archive is damaged, lacks the folder, or has a
-            member that is a link or could be written outside the folder.
-        OSError: the server cannot be reached, or sends another part than the one requested; or a
-            file cannot be written.
+        FileFormatError: the checksum differs, or the archive is damaged, lacks the folder, has a
+            member that is a link or could be written outside the folder, has more than 10,000
+            members, or unpacks to more than 1 GiB and more than 100 times its size.
+        OSError: the server cannot be reached, redirects to something else than http or https, or
+            sends another part than the one requested; or a file cannot be written.
     """
     parent = as_path(folder, "the folder")
     if url is None:
@@ -122,12 +131,30 @@ def download_dataset(
 def _open_partial(archive: Path) -> IO[bytes]:
     """Open the partial download, or create it, and lock it.
 
+    Its name is known beforehand, so another user could have put a file or a link there. A link, and
+    a file of another user or with another name, is removed.
+
     Raises:
         SettingError: another process has locked it.
         OSError: it cannot be opened or created.
     """
-    while True:
-        file = archive.open("a+b", buffering=0)
+    for _ in range(_OPEN_ATTEMPTS):
+        try:
+            file = open_without_links(archive, "x+b", buffering=0)
+        except FileExistsError:
+            try:
+                file = open_without_links(archive, "r+b", buffering=0)
+            except FileNotFoundError:
+                continue
+            except OSError:
+                if not archive.is_symlink():
+                    raise
+                archive.unlink(missing_ok=True)
+                continue
+            if not _is_own_file(file):
+                file.close()
+                archive.unlink(missing_ok=True)
+                continue
         if not try_lock(file):
             file.close()
             msg = (
@@ -138,6 +165,15 @@ def _open_partial(archive: Path) -> IO[bytes]:
         if os.fstat(file.fileno()).st_nlink:
             return file
         file.close()  # the process that had the lock has removed the file
+    msg = "other processes create and remove the file all the time"
+    raise FileExistsError(errno.EEXIST, msg, str(archive))
+
+
+def _is_own_file(file: IO[bytes]) -> bool:
+    """Return whether an open file is a regular one of this user, with a single name."""
+    status = os.fstat(file.fileno())
+    is_of_this_user = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    return stat.S_ISREG(status.st_mode) and status.st_nlink <= 1 and is_of_this_user
 
 
 def _remove(file: IO[bytes], archive: Path) -> None:
@@ -171,7 +207,7 @@ def _request(url: str, start: int) -> http.client.HTTPResponse | None:
     headers = {"Range": f"bytes={start}-"} if start else {}
     request = urllib.request.Request(url, headers=headers)  # noqa: S310 - http, checked above
     try:
-        response: http.client.HTTPResponse = urllib.request.urlopen(  # noqa: S310 - likewise
+        response: http.client.HTTPResponse = urllib.request.build_opener(HttpRedirects).open(
             request, timeout=_TIMEOUT_SECONDS
         )
     except urllib.error.HTTPError as error:
@@ -329,7 +365,9 @@ def _extract_files(file: IO[bytes], archive: Path, folder: Path) -> None:
     """
     try:
         with zipfile.ZipFile(file) as packed:
-            members = [entry for entry in packed.infolist() if not entry.is_dir()]
+            entries = packed.infolist()
+            _check_size(archive, entries)
+            members = [entry for entry in entries if not entry.filename.endswith("/")]
             for member in members:
                 _check_member(archive, member)
             for member in members:
@@ -348,6 +386,23 @@ def _extract_files(file: IO[bytes], archive: Path, folder: Path) -> None:
         raise FileFormatError(archive, f"a damaged archive ({error}); fetch it again") from error
 
 
+def _check_size(archive: Path, entries: list[zipfile.ZipInfo]) -> None:
+    """Raise FileFormatError if the archive would unpack to too many files or bytes.
+
+    No member unpacks to more bytes than its entry states.
+    """
+    if len(entries) > _MOST_MEMBERS:
+        problem = f"the archive has {len(entries):,} members, more than {_MOST_MEMBERS:,}"
+        raise FileFormatError(archive, f"{problem}; nothing was unpacked")
+    num_bytes, size = sum(entry.file_size for entry in entries), archive.stat().st_size
+    if num_bytes > _SMALL_BYTES and num_bytes > _LARGEST_RATIO * size:
+        problem = (
+            f"the archive of {size:,} bytes would unpack to {num_bytes:,} bytes, more than "
+            f"{_LARGEST_RATIO} times as many; nothing was unpacked"
+        )
+        raise FileFormatError(archive, problem)
+
+
 def _has_unsafe_sign(name: str) -> bool:
     r"""Return whether a name has a sign that separates folders or drives on Windows, or a zero."""
     return any(sign in name for sign in "\\:\0")
@@ -361,3 +416,22 @@ def _check_member(archive: Path, member: zipfile.ZipInfo) -> None:
     if unsafe or stat.S_ISLNK(member.external_attr >> 16):
         problem = f"the member {name!r} would leave the folder; nothing was unpacked"
         raise FileFormatError(archive, problem)
+
+
+class HttpRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to http and https only; by default ftp is followed too."""
+
+    def redirect_request(  # noqa: PLR0913, PLR0917 - the arguments of urllib
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        """Return the request for the new address, as urllib defines it."""
+        if not newurl.lower().startswith(SCHEMES):
+            reason = f"redirected to {newurl!r}, which is neither http nor https"
+            raise urllib.error.HTTPError(req.full_url, code, reason, headers, fp)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -65,11 +65,6 @@ _RANX_LEVEL = re.compile(r"(?P<measure>.+)-l(?P<level>\d+)", re.IGNORECASE | re.
 _BARE_WORD = re.compile(r"[a-z][\w-]*", re.IGNORECASE | re.ASCII)
 # nDCG10, nDCG-10, nDCG 10 and nDCG at 10, which no tool writes
 _WITHOUT_AT = re.compile(r"(?P<name>.*?[^\W\d])(?:\s+at\s+|[\s_-]*)(?P<number>\d+)", re.ASCII)
-_LONGEST_NAME = 100_000
-#: The number of characters of a name that may have several numbers, each of which repeats it.
-_LONGEST_REPEATED = 1000
-#: The number of characters of a text for which another spelling is suggested.
-_LONGEST_SUGGESTED = 100
 #: More digits than the highest cutoff has.
 _MOST_DIGITS = 20
 # ir_measures' values of dcg=, which is nDCG's parameter gain
@@ -104,9 +99,6 @@ def parse(text: MeasureLike) -> Measure:
             f"a measure is a name such as 'nDCG@10' or a Measure, not {shown(text)} of type "
             f"{type(text).__name__}"
         )
-        raise MeasureError(msg)
-    if len(text) > _LONGEST_NAME:
-        msg = f"a measure's name has at most {_LONGEST_NAME} characters, not {len(text)}"
         raise MeasureError(msg)
     return _parse_complete(text.strip())
 
@@ -319,7 +311,7 @@ def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
     A number after a comma is one more cutoff of the name before it: P.5,10 is P.5 and P.10.
     """
     # "nDCG 10" is one name, in a spelling that ``parse`` refuses with a suggestion.
-    if not isinstance(text, str) or len(text) > _LONGEST_NAME or _meant(text.strip()):
+    if not isinstance(text, str) or _meant(text.strip()):
         return [text]
     # "nDCG (rel=2) @ 10" is one name too.
     for mark in "@(":
@@ -327,7 +319,7 @@ def _names_in(text: MeasureLike) -> Sequence[MeasureLike]:
     names: list[str] = []
     for part, is_after_comma in _split(text):
         numbered = None
-        if is_after_comma and names and len(names[-1]) <= _LONGEST_REPEATED:
+        if is_after_comma and names:
             numbered = _NUMBER.fullmatch(part) and _NUMBERED.fullmatch(names[-1])
         names.append(f"{numbered['name']}{part}" if numbered else part)
     return names or [text]
@@ -356,8 +348,6 @@ def _meant(text: str) -> str:
     The scores that sentence-transformers writes have the similarity before the name:
     cosine_ndcg@10, dot-NDCG@10.
     """
-    if len(text) > _LONGEST_SUGGESTED:
-        return ""
     candidates = [f"{text}10"] if text.endswith("@") else []
     if form := _WITHOUT_AT.fullmatch(text):
         candidates.append(f"{form['name']}@{form['number']}")
@@ -481,7 +471,7 @@ def _with_ending(name: str, ending: str) -> str:
         ending: parameters in brackets and a cutoff after @, where the user stated them.
     """
     try:
-        return str(_parse(f"{name}{ending}")) if len(ending) < _LONGEST_SUGGESTED else name
+        return str(_parse(f"{name}{ending}"))
     except MeasureError:
         return name
 

@@ -221,6 +221,13 @@ def test_a_list_that_excludes_nothing_meant_is_refused(exclude, message):
         Evaluator(QRELS, exclude=exclude)
 
 
+def test_judged_spans_have_no_excluded_documents():
+    qrels = Qrels(QRELS)
+    qrels.ranks = "characters"
+    with pytest.raises(QrelsError, match="where documents are judged"):
+        qrels.excluding(EXCLUDE)
+
+
 def test_a_data_set_carries_its_list_in_its_queries(tmp_path):
     queries = [
         {"_id": "q1", "text": "one", "excluded_ids": ["near", "copy"]},
