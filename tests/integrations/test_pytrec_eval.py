@@ -91,18 +91,6 @@ def test_a_name_without_a_known_beginning_is_unsupported_in_both(name):
             module.RelevanceEvaluator(QRELS, {name})
 
 
-LEVELS = st.lists(st.integers(0, 100).map(lambda level: f"{level / 100:.2f}"), unique=True)
-
-
-@given(qrels_and_run(grade=st.integers(0, 2), min_size=1), LEVELS.filter(bool))
-def test_11pt_avg_takes_recall_levels_as_in_pytrec_eval(case, levels):
-    qrels, run = case
-    run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
-    assume(all(run.values()))
-    scores, expected = evaluate_with_both(qrels, run, {f"11pt_avg.{','.join(levels)}"})
-    assert scores == expected
-
-
 #: Scores that are infinite, or infinite as float32, and their neighbours.
 HUGE = [math.inf, -math.inf, 1e39, -1e39, 1e300, 3.4028235e38, 3.4028236e38, 0.0, -0.0, 1e-50]
 ODD_IDS = st.sampled_from(["", "a", "b", " ", "\t", "\x02", "é", "\U0001f600"])
@@ -159,9 +147,8 @@ def test_lines_are_parsed_as_in_pytrec_eval():
             module.parse_run([run[0], run[0]])
         with pytest.raises(AssertionError):
             module.parse_qrel([qrels[0], qrels[0]])
-        for damaged in ("q Q0 a 1 0.5", "", "q Q0 a 1 high tag"):
-            with pytest.raises(ValueError):  # noqa: PT011 - pytrec_eval's words are Python's
-                module.parse_run([damaged])
+        with pytest.raises(ValueError):  # noqa: PT011 - pytrec_eval's words are Python's
+            module.parse_run(["q Q0 a 1 high tag"])
     with pytest.raises(FileFormatError, match="5 columns, expected 6"):
         ours.parse_run(["q Q0 a 1 0.5"])
     with pytest.raises(FileFormatError, match=r"'1\.5' is no int"):
@@ -222,30 +209,6 @@ print(json.dumps(EvaluateRetrieval.evaluate(*json.load(sys.stdin))))
 """
     expected = beir.EvaluateRetrieval.evaluate(*arguments)
     assert printed_by(code, *arguments) == [dict(scores) for scores in expected]
-
-
-#: Of ir_measures; its NumRet, beside others, depends on the order of a set.
-NAMES = [
-    *("P@5", "P(rel=2)@5", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP@10"),
-    *("AP(rel=2)", "nDCG", "nDCG@10", "nDCG(judged_only=True)@10", "nDCG(gains={0:0,1:1,2:5})@10"),
-    *("R@10", "R(rel=2)@10", "Bpref", "Bpref(rel=2)", "NumQ", "NumRel", "SetAP", "SetF"),
-    *("SetF(beta=0.5)", "SetP", "SetP(relative=True)", "SetR", "Success@5", "IPrec@0.1", "infAP"),
-]
-
-
-def test_ir_measures_computes_the_same_where_the_extension_is_absent():
-    qrels, run = QRELS | {"missing": {"a": 1}}, RUN
-    code = """
-import ir_measures
-names, qrels, run = json.load(sys.stdin)
-measures, provider = list(map(ir_measures.parse_measure, names)), ir_measures.pytrec_eval
-values = provider.iter_calc(measures, qrels, run)
-values = sorted([value.query_id, str(value.measure), value.value] for value in values)
-means = ir_measures.calc_aggregate(measures, qrels, run)
-print(json.dumps([values, {str(measure): mean for measure, mean in means.items()}]))
-"""
-    expected = printed_by(code, NAMES, qrels, run, setup="")
-    assert printed_by(code, NAMES, qrels, run) == expected
 
 
 @pytest.mark.slow

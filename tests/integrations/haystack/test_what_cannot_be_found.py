@@ -395,22 +395,6 @@ def test_collapse_none_counts_each_chunk_and_a_stated_field_wins(folder):
         assert result["Recall@5"] == expected
 
 
-def test_the_warning_names_only_a_field_that_names_judged_documents(folder):
-    documents = [
-        Document(content=text, meta={"source_id": f"#{name}", "page": 1, "origin": name})
-        for name, text in TEXTS.items()
-    ]
-    store = InMemoryDocumentStore()
-    store.write_documents(documents)
-    with pytest.warns(BeirEvalWarning) as caught:
-        evaluate_pipeline(folder, retrieving(store), measures="MRR", progress=False)
-    texts = " ".join(str(warning.message) for warning in caught)
-    assert "collapse='meta.origin'" in texts
-    assert "source_id" not in texts
-    result = evaluate_quietly(retrieving(store), folder, collapse="meta.origin")
-    assert result["Recall@5"] == 1.0
-
-
 def test_metadata_of_the_corpus_is_written_and_a_clash_with_the_id_is_refused(tmp_path):
     metadata = {"oven": {"lang": "en"}}
     folder = write_dataset(tmp_path / "k", TEXTS, QUERIES, JUDGED, metadata)
