@@ -310,11 +310,9 @@ def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
     assert list(loaded.gate) == checks
     assert [check.outcome for check in checks] == ["failed", "passed"]
     assert loaded.to_markdown() in targets["md"].read_text()
-    first = "gate failed: bm25-plain is worse than bm25 (nDCG@10, 30 queries)"
-    for text, _ in (sentences := gate_document(checks).sentences):
+    for text, _ in gate_document(checks).sentences:
         assert text in output_of(result)
         assert text in targets["md"].read_text()
-    assert sentences[0].text == first
     for check in checks:
         for kind in ("html", "xml"):
             assert check.reason in targets[kind].read_text()

@@ -111,9 +111,6 @@ def test_the_formats_of_files_can_be_stated():
         assert option in output
         assert expected in output
     assert run("qrels.trec", "good.trec", "--format", "msmarco").exit_code == 2
-    assert run("qrels.trec", "good.trec", "--format", "trec", "--qrels-format", "trec").output == (
-        run("qrels.trec", "good.trec").output
-    )
 
 
 def test_on_a_terminal_of_80_columns_no_line_is_longer(monkeypatch):

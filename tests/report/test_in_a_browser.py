@@ -427,18 +427,6 @@ def test_queries_without_a_score_are_last_in_either_sort_order(show):
     assert page.locator("#query").inner_text() == "Query q1"
 
 
-def test_the_sort_order_and_page_size_of_the_table_are_kept_when_the_measure_changes(
-    page, comparison
-):
-    page.locator("#query-table th").first.click()
-    playwright.expect(page.locator("#query-table th").first).to_have_attribute(
-        "aria-sort", "ascending"
-    )
-    page.get_by_label("a page").select_option("25")
-    page.select_option("#measure", label="Recall@10")
-    assert cells(page, 0) == sorted(comparison.query_ids)[:25]
-
-
 def test_the_table_shows_the_page_of_the_chosen_query(page, comparison):
     page.get_by_label("a page").select_option("100")
     order = cells(page, 0)

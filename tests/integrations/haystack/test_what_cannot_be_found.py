@@ -365,18 +365,10 @@ def test_a_limit_beyond_the_corpus_writes_everything_and_says_nothing(folder):
 # Chunks
 
 
-@pytest.mark.parametrize(
-    "make_parts",
-    [
-        lambda: [DocumentCleaner(), words(4)],
-        lambda: [words(6), words(2)],
-        lambda: [DocumentCleaner(), words(6), DocumentCleaner(), words(2)],
-    ],
-    ids=["cleaner, splitter", "splitter twice", "cleaner, splitter, twice"],
-)
-def test_chunks_count_as_the_documents_that_index_wrote(folder, make_parts):
+def test_chunks_count_as_the_documents_that_index_wrote(folder):
     store = InMemoryDocumentStore()
-    assert index(folder, indexing(store, *make_parts()), progress=False) == len(TEXTS)
+    twice = [DocumentCleaner(), words(6), DocumentCleaner(), words(2)]
+    assert index(folder, indexing(store, *twice), progress=False) == len(TEXTS)
     assert store.count_documents() > len(TEXTS)
     result = evaluate_pipeline(
         folder, retrieving(store, top_k=20), measures=["Success@1", "Recall@5"], progress=False
