@@ -18,8 +18,10 @@ from beir_eval.integrations.pytrec_eval import RelevanceEvaluator
 #: Made runs look like mistakes, which they are not here.
 pytestmark = pytest.mark.filterwarnings("ignore::beir_eval.BeirEvalWarning")
 
+WITH_CUTOFFS = {"ndcg_cut", "map_cut", "P", "recall", "success"}
+REQUESTED = {f"{name}.1,2,3,5,10,30,100,1000,5000" for name in WITH_CUTOFFS}
 #: pytrec_eval divides by zero in these if nothing is relevant.
-REQUESTED = pytrec_eval.supported_measures - {"relative_P", "set_relative_P"}
+REQUESTED |= pytrec_eval.supported_measures - WITH_CUTOFFS - {"relative_P", "set_relative_P"}
 #: {name in pytrec_eval: the measure of ``evaluate``}
 OURS = {
     "ndcg_cut_10": "nDCG@10",

@@ -222,6 +222,10 @@ def test_names_that_differ_in_a_seed_are_warned_of():
         assert choose(others, "base", MEASURE).warnings() == []
 
 
+FEWER = RESULTS | {"c0": made(SCORES["c0"][:50], "c0")}
+GAP = several()[0] | {"c0": {"one": several()[0]["c0"]["one"]}}
+
+
 @pytest.mark.parametrize(
     ("results", "baseline", "settings", "error", "words"),
     [
@@ -235,20 +239,8 @@ def test_names_that_differ_in_a_seed_are_warned_of():
         (RESULTS | {"c0": [RESULTS["c0"]] * 2}, "base", {}, ResultError, "not repeats .* for 'c0'"),
         ({"q1": {"a": 1}, "q2": {"a": 1}}, "q1", {}, ResultError, "as for 'q1, a', 'q2, a'"),
         (RESULTS, RESULTS["base"], {}, SettingError, "must be the name of a system"),
-        (
-            RESULTS | {"c0": made(SCORES["c0"][:50], "c0")},
-            "base",
-            {},
-            QueryMismatchError,
-            r"Beyond the 50 .*, those of the same qrels$",
-        ),
-        (
-            several()[0] | {"c0": {"one": several()[0]["c0"]["one"]}},
-            "base",
-            {},
-            ResultError,
-            "Evaluate them$",
-        ),
+        (FEWER, "base", {}, QueryMismatchError, r"Beyond the 50 .*, those of the same qrels$"),
+        (GAP, "base", {}, ResultError, "Evaluate them$"),
     ],
 )
 def test_what_cannot_be_chosen_from_is_refused(results, baseline, settings, error, words):

@@ -22,7 +22,7 @@ from beir_eval.errors import (
 from beir_eval.significance import sign_flip
 from beir_eval.significance.corrections import holm
 from beir_eval.significance.repeats import crossed_tests
-from beir_eval.significance.stratified import balanced, stratified_bootstrap
+from beir_eval.significance.stratified import balanced
 from families import max_t, max_t_of_pairs
 from made_results import MEASURE, made
 
@@ -126,14 +126,9 @@ def test_the_screen_of_a_pair_has_a_row_for_each_data_set_and_says_on_how_many_i
     scores["three"] = np.array([[0.5] * 20, [0.55] * 20])
     against = compare_benchmark(results_of(scores), baseline="s1").headline().text
     assert against.endswith("s0 is better than s1 on average, and on 2 of 3; worse on 1 of 3")
-    by_system = comparison.document(by_system=True).tables[0]
-    assert by_system.header == (
-        "nDCG@10", "one", "two", "three", "average", "diff.", "95% interval", "verdict",
-    )  # fmt: skip
-    assert [str(cell) for cell in by_system.rows[0]][:5] == [
-        "s0", "0.9000 ▲", "0.9000 ▲", "0.5000 =", "0.7667",
-    ]  # fmt: skip
-    assert str(by_system.rows[1][-1]) == "baseline"
+    row, baseline = comparison.document(by_system=True).tables[0].rows
+    assert [*map(str, row[:5])] == ["s0", "0.9000 ▲", "0.9000 ▲", "0.5000 =", "0.7667"]
+    assert str(baseline[-1]) == "baseline"
 
 
 # Sign flips within the data sets
@@ -185,38 +180,6 @@ def test_with_five_data_sets_nothing_is_shown_about_other_data_sets():
 
 
 # Intervals
-
-
-@pytest.mark.parametrize("hierarchical", [False, True])
-def test_the_bootstrap_equals_a_plain_loop_over_the_same_random_numbers(hierarchical):
-    draws, units = 40, ["a", "b", "b", "c", "d", "e"]
-    rng = np.random.default_rng(1)
-    strata = [rng.random((2, size)) for size in (3, 5, 2, 8, 4, 6)]
-    result = stratified_bootstrap(
-        strata, units=units, hierarchical=hierarchical, draws=draws, rng=7
-    )
-    same_rng = np.random.default_rng(7)
-    names = list(dict.fromkeys(units))
-    chosen = same_rng.integers(0, 5, size=(draws, 5)) if hierarchical else None
-    totals = np.zeros((2, draws))
-    for position, name in enumerate(names):
-        parts = [stratum for stratum, unit in zip(strata, units, strict=True) if unit == name]
-        times = [1] * draws
-        if chosen is not None:
-            times = [row.count(position) for row in chosen.tolist()]
-        queries = [
-            same_rng.integers(0, part.shape[1], size=(sum(times), part.shape[1])) for part in parts
-        ]
-        drawn_so_far = 0
-        for resample, count in enumerate(times):
-            for _ in range(count):
-                for row in range(2):
-                    totals[row, resample] += sum(
-                        part[row][rows[drawn_so_far]].mean()
-                        for part, rows in zip(parts, queries, strict=True)
-                    ) / len(parts)
-                drawn_so_far += 1
-    np.testing.assert_allclose(result.resampled, totals / 5, rtol=0, atol=1e-14)
 
 
 def test_with_a_single_data_set_the_numbers_equal_those_of_compare():

@@ -228,30 +228,22 @@ def test_a_failure_does_not_lose_the_other_results(tmp_path):
 
 
 def test_averages_are_shown_only_where_they_are_complete(tmp_path):
-    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
-    folder = tmp_path / "qrels"
-    folder.mkdir()
-    for name in REPORTED_AVERAGES[14]:
-        if name != "cqadupstack":
-            write_qrels(qrels, folder / f"{name}.trec")
-    write_run(run, tmp_path / "run.trec")
-    sets = {file.stem: file for file in sorted(folder.iterdir())}
-    forums = {f"cqadupstack/{forum}": folder / "scifact.trec" for forum in FORUMS}
-    systems = {"all": tmp_path / "run.trec"}
+    qrels, run = tmp_path / "q.trec", tmp_path / "run.trec"
+    write_qrels({"q": {"a": 1}}, qrels)
+    write_run({"q": {"a": 1.0}}, run)
+    names = [name for name in REPORTED_AVERAGES[14] if name != "cqadupstack"]
+    forums = [f"cqadupstack/{forum}" for forum in FORUMS]
 
-    def rows_of(datasets):
-        out = tmp_path / str(len(datasets))
-        return dict(Benchmark(datasets, systems, folder=out, measures=MEASURES).run().rows())
+    def rows_of(names):
+        datasets, out = dict.fromkeys(names, qrels), tmp_path / str(len(names))
+        return dict(Benchmark(datasets, {"all": run}, folder=out, measures=MEASURES).run().rows())
 
-    assert rows_of(sets)["average of 13"] == [1.0]
-    assert "average of 14" not in rows_of(sets)
-    complete = rows_of(sets | forums)
+    assert rows_of(names)["average of 13"] == [1.0]
+    assert "average of 14" not in rows_of(names)
+    complete = rows_of(names + forums)
     assert (complete["cqadupstack"], complete["average of 14"]) == ([1.0], [1.0])
-    del sets["nq"]
-    assert "average of 13" not in rows_of(sets)
-    forums.popitem()
-    incomplete = rows_of(sets | forums)
-    assert math.isnan(incomplete["cqadupstack"][0])  # a forum is missing
+    assert "average of 13" not in rows_of(set(names) - {"nq"})
+    assert math.isnan(rows_of(names + forums[1:])["cqadupstack"][0])  # a forum is missing
 
 
 def test_invalid_data_sets_and_systems_are_refused(tmp_path):

@@ -25,6 +25,7 @@ from beir_eval import (
     write_run,
 )
 from beir_eval.benchmark import AcrossDatasets
+from beir_eval.cli.labels import slice_columns
 from beir_eval.comparison.checkpoints import CheckpointCurve
 from beir_eval.comparison.gate_output import gate_document
 from beir_eval.comparison.slices import (
@@ -78,29 +79,24 @@ def test_every_kind_of_slices_of_python_is_reached(folder, tmp_path):
     numbers = tmp_path / "numbers.csv"
     numbers.write_text("qid,n\n" + "".join(f"{query},{sizes[query]}\n" for query in ids))
     queries = load_dataset(folder).queries
-    for requests, columns in (
+    for requests, expected in (
         (["length"], {"length": by_length(queries)}),
         (["length=3,5"], {"length": by_length(queries, edges=(3, 5))}),
         (["relevant"], {"relevant": by_num_relevant(QRELS)}),
         (["metadata.topic"], {"topic": by_metadata(folder, "topic")}),
         (["metadata.year=2010"], {"year": cut(by_metadata(folder, "year"), edges=[2010])}),
         ([table], {"parity": labels, "size": cut(sizes)}),
-        ([f"{numbers}=10,20", "relevant"], {"n": cut(sizes, edges=[10, 20])}),
+        ([f"{numbers}=10,20"], {"n": cut(sizes, edges=[10, 20])}),
     ):
-        expected_columns = dict(columns)
-        if len(requests) == 2:
-            expected_columns["relevant"] = by_num_relevant(QRELS)
-        options = []
-        for request in requests:
-            options += ["--slices", request]
-        saved = tmp_path / "c.json"
-        command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "199"]
-        result = success(run(*command, *options, "-o", saved))
-        results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
-        expected = compare_slices(results, expected_columns, baseline="bm25", draws=199)
-        actual = SlicedComparison.load(tmp_path / "c.slices.json")
-        assert actual.slices == expected.slices
-        assert "By slice" in result
+        requested = list(map(str, requests))
+        assert slice_columns(requested, folder=folder, split=None, qrels=QRELS) == expected
+    command = ["compare", folder, BM25, PLAIN, "--baseline", "bm25", "--draws", "199"]
+    slices = ["--slices", "metadata.topic", "--slices", "relevant", "-o", tmp_path / "c.json"]
+    assert "By slice" in success(run(*command, *slices))
+    results = {name: evaluate(QRELS, item, "nDCG@10", name=name) for name, item in RUNS.items()}
+    columns = {"topic": by_metadata(folder, "topic"), "relevant": by_num_relevant(QRELS)}
+    expected = compare_slices(results, columns, baseline="bm25", draws=199)
+    assert SlicedComparison.load(tmp_path / "c.slices.json").slices == expected.slices
 
 
 def test_slices_are_written_in_every_format_and_need_no_judgements_for_labels(tmp_path):
@@ -314,11 +310,9 @@ def test_every_output_has_the_same_outcome_and_reason_of_the_gate(tmp_path):
     assert list(loaded.gate) == checks
     assert [check.outcome for check in checks] == ["failed", "passed"]
     assert loaded.to_markdown() in targets["md"].read_text()
-    first = "gate failed: bm25-plain is worse than bm25 (nDCG@10, 30 queries)"
-    for text, _ in (sentences := gate_document(checks).sentences):
+    for text, _ in gate_document(checks).sentences:
         assert text in output_of(result)
         assert text in targets["md"].read_text()
-    assert sentences[0].text == first
     for check in checks:
         for kind in ("html", "xml"):
             assert check.reason in targets[kind].read_text()

@@ -154,12 +154,3 @@ def test_a_data_set_without_a_run_file_is_no_damaged_file(benchmark, tmp_path):
     result = run("bench", *benchmark, "--keep", tmp_path / "out")
     assert result.exit_code == 1
     assert "not evaluated" not in result.stderr
-
-
-def test_a_comparison_over_data_sets_refuses_a_damaged_file_and_names_it(benchmark, tmp_path):
-    file = benchmark[1] / "plain" / "two.trec"
-    file.write_text("z Q0 a 1 2 t\n")
-    result = run("bench", *benchmark, "--compare", "--keep", tmp_path / "out")
-    assert result.exit_code == 2
-    assert str(file) in result.stderr
-    assert result.stdout == ""

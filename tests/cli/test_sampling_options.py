@@ -101,10 +101,6 @@ def test_clusters_come_from_a_file_of_labels(folder):
         (["--repeats", "dense=base_1.trec"], "two files or more were expected"),
         (["--repeats", "*.trec"], "name the system, as in NAME=*.trec"),
         (
-            ["--repeats", "a=base_1.trec,base_2.trec", "--repeats", "a=dense_s*.trec"],
-            "--repeats names a twice",
-        ),
-        (
             ["--repeats", "a=base_1.trec,base_2.trec", "--repeats", "b=base_2.trec,dense_s1.trec"],
             "base_2.trec is listed twice",
         ),

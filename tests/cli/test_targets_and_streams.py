@@ -190,13 +190,7 @@ def test_the_shell_completes_commands_and_options():
         ("beir-eval eval", "evaluate"),
         ("beir-eval compare --ba", "--baseline"),
     ):
-        index = str(len(words.split()) - 1)
-        words_given = {
-            "_BEIR_EVAL_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": index,
-        }
-        done = subprocess.run(
-            [program], env=os.environ | words_given, capture_output=True, check=False
-        )
+        request = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+        request |= os.environ | {"_BEIR_EVAL_COMPLETE": "complete_bash"}
+        done = subprocess.run([program], env=request, capture_output=True, check=False)
         assert completion in done.stdout.decode().split()

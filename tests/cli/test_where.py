@@ -1,10 +1,8 @@
 """``--where COLUMN=VALUE`` reads one system of a file that holds several."""
 
 import pytest
-from typer.testing import CliRunner
 
 from beir_eval import read_qrels, read_run
-from beir_eval.cli.commands import make_app
 from command_line import refusal, run, success
 
 QUERIES = ("q1", "q2", "q3")
@@ -98,15 +96,6 @@ def test_a_value_with_blanks_is_quoted_in_the_advice(folder):
     assert "choose one with --where 'model=BM25 (k1)'" in output
 
 
-def test_commands_without_the_option_do_not_name_it(folder):
-    judged = folder / "q.csv"
-    judged.write_text("split,query_id,doc_id,grade\ntest,q1,a,1\ntrain,q2,a,1\n")
-    result = CliRunner().invoke(make_app(["power"]), ["power", str(judged)])
-    assert result.exit_code == 2
-    assert "where={'split': 'test'}" in result.output
-    assert "--where" not in result.output
-
-
 CHUNK_QRELS = "q1 0 a.py#1 1\nq2 0 b.py#3 1\n"
 CHUNK_RUN = "".join(f"{q} Q0 a.py#2 1 2 t\n{q} Q0 b.py#1 2 1 t\n" for q in ("q1", "q2"))
 
@@ -136,12 +125,3 @@ def test_ranks_without_scores_in_a_table_are_called_so(folder):
     (folder / "run.csv").write_text("query_id,doc_id,rank\nq1,a,1\nq1,b,2\n")
     output = refusal(run("evaluate", folder / "q.txt", folder / "run.csv"))
     assert "Write scores that descend with rank" in output
-
-
-def test_documents_listed_twice_because_of_an_unknown_column_have_the_way_to_one_system(folder):
-    rows = "".join(
-        f"q1,{doc},{score},{name}\n" for name in "xy" for doc, score in (("a", 2), ("b", 1))
-    )
-    (folder / "run.csv").write_text(f"query_id,doc_id,score,engine\n{rows}")
-    output = refusal(run("evaluate", folder / "q.txt", folder / "run.csv", "-m", "MRR"))
-    assert "keep the rows of one (--where)" in output

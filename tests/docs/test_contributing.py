@@ -204,12 +204,6 @@ def test_the_hooks_run_the_commands_of_make_check():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     recipe = re.search(r"(?m)^check:.*\n((?:\t.+\n)+)", makefile)[1]
     assert hooks == [line.strip().replace("$(BIN)", ".venv/bin") for line in recipe.splitlines()]
-    workflows = [
-        str(path.relative_to(ROOT))
-        for folder in (".github/workflows", "docs/examples")
-        for path in sorted(ROOT.glob(f"{folder}/*.yml"))
-    ]
-    assert hooks[-2].split()[-len(workflows) :] == workflows
 
 
 def test_the_citation_has_the_version_and_the_licences_of_the_package():

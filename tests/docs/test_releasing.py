@@ -28,20 +28,6 @@ def test_the_notes_of_a_version_are_its_section_of_the_changelog(scripts):
         notes_of("0.3.0", changelog)
 
 
-def test_actions_are_pinned_to_the_commit_of_their_tag_once(scripts, monkeypatch):
-    pin_actions = scripts("pin_actions")
-    commit = "a" * 40
-    monkeypatch.setattr(pin_actions, "commit_of", lambda *_: commit)
-    text = f"- uses: actions/checkout@v4\n- uses: a/b/c@release/v1\n- uses: a/b@{commit} # v1\n"
-    pinned = pin_actions.USES.sub(pin_actions._pinned, text)
-    assert pinned.splitlines() == [
-        f"- uses: actions/checkout@{commit} # v4",
-        f"- uses: a/b/c@{commit} # release/v1",
-        f"- uses: a/b@{commit} # v1",
-    ]
-    assert pin_actions.USES.sub(pin_actions._pinned, pinned) == pinned
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/llms.txt", "packaging/RELEASING.md"])
 def test_links_of_pages_outside_of_docs_lead_to_files(page):
     links = re.findall(r"\]\(([^)#:]+)(?:#[\w-]+)?\)", (ROOT / page).read_text())

@@ -1,7 +1,6 @@
 """What the component tells its user about wrong inputs: in the log, as a warning, in the result."""
 
 import logging
-import random
 import warnings
 
 import pytest
@@ -164,19 +163,3 @@ def test_contents_are_not_searched_for_other_spellings(logged):
     assert "case" not in sentence
     [finding] = result.counted.findings
     assert "Likely reason: documents are identified by content here" in finding.remedy
-
-
-@pytest.mark.parametrize("num_documents", [60, 300])
-def test_a_document_retrieved_twice_counts_once_in_every_check(num_documents, logged):
-    rng = random.Random(num_documents)
-    corpus = [f"document {number} about something" for number in range(num_documents)]
-    for _ in range(3):
-        rankings = [rng.sample(corpus, 20) for _ in range(24)]
-        repeated = [[ranking[0], *ranking] for ranking in rankings]
-        truth = documents([rng.sample(corpus, 3) for _ in rankings])
-        BEIREvaluator(["MRR"]).run(truth, documents(rankings))
-        once = list(logged)
-        logged.clear()
-        BEIREvaluator(["MRR"]).run(truth, documents(repeated))
-        assert logged == once
-        logged.clear()

@@ -62,14 +62,10 @@ def reports_of(outputs):
     }
 
 
-def test_the_aggregated_report_has_the_means(outputs):
+def test_a_report_has_the_means_and_the_score_of_every_query(outputs):
     report = reports_of(outputs)[20]
     metrics = outputs[20]["evaluator"]["metrics"]
     assert report.aggregated_report() == {"metrics": MEASURES, "score": list(metrics.values())}
-
-
-def test_the_detailed_report_has_the_score_of_every_query(outputs):
-    report = reports_of(outputs)[20]
     result = outputs[20]["evaluator"]["result"]
     detailed = report.detailed_report()
     assert list(detailed) == ["query_id", "query", *MEASURES]

@@ -32,11 +32,14 @@ QRELS = {
 }
 
 
+UNKNOWN = ("reference", "date", "domains", "task_subtypes", "license", "annotations_creators")
+UNKNOWN += ("dialect", "sample_creation", "bibtex_citation")
+
+
 class Local(AbsTaskRetrieval):
     metadata = TaskMetadata(
         name="Local",
         description="A data set made on the spot.",
-        reference=None,
         dataset={"path": "local/nothing", "revision": "1"},
         type="Retrieval",
         category="t2t",
@@ -44,14 +47,7 @@ class Local(AbsTaskRetrieval):
         eval_splits=["test"],
         eval_langs=["eng-Latn"],
         main_score="ndcg_at_10",
-        date=None,
-        domains=None,
-        task_subtypes=None,
-        license=None,
-        annotations_creators=None,
-        dialect=None,
-        sample_creation=None,
-        bibtex_citation=None,
+        **dict.fromkeys(UNKNOWN),
     )
 
     def load_data(self, *_, **__):
@@ -96,4 +92,4 @@ with tempfile.TemporaryDirectory() as folder:
         prediction_folder=sys.argv[2] if len(sys.argv) > 2 else None,
     )
 (scores,) = result.task_results[0].scores["test"]
-sys.stdout.write(json.dumps(scores))
+sys.stdout.write(json.dumps({"scores": scores, "qrels": QRELS}))

@@ -71,18 +71,6 @@ def test_every_value_and_mean_is_that_of_the_provider_pytrec_eval(name, seed):
     ) == ir_measures.pytrec_eval.calc_aggregate(measures, qrels, run)
 
 
-# Made scores have many ties.
-@pytest.mark.filterwarnings("ignore:.*the score of another one:beir_eval.BeirEvalWarning")
-def test_all_measures_at_once_have_the_values_of_each_alone():
-    measures = [ir_measures.parse_measure(name) for name in MEASURES]
-    qrels, run = judged_case(7)
-    together = values(ours.provider, measures, qrels, run)
-    assert len(together) == len({str(measure) for measure in measures}) * len(qrels)
-    for measure in measures:
-        for key, value in values(ours.provider, [measure], qrels, run).items():
-            assert together[key] == value
-
-
 def test_a_query_without_relevant_documents_has_the_values_of_pytrec_eval():
     measures = [
         ir_measures.parse_measure(name)

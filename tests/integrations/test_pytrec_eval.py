@@ -26,6 +26,9 @@ QRELS = {"q": {"a": 1, "b": 0, "c": 2}, "r": {"d": 1}}
 RUN = {"r": {"x": 2.0, "d": 1.0}, "q": {"a": 1.0, "b": 2.0, "x": 3.0}, "other": {"a": 1.0}}
 PARAMETERS = ["set_F.0.5", "P_5,10", "P.7.5", "iprec_at_recall_0.2,0.35", "Rprec_mult.1"]
 PARAMETERS += ["relstring.3", "utility.1,2,3,4", "success.3", "ndcg_cut.3", "map_cut_2"]
+WITH_CUTOFFS = {"ndcg_cut", "map_cut", "P", "recall", "success", "relative_P"}
+ALL_MEASURES = {f"{name}.1,2,3,5,10,1000" for name in WITH_CUTOFFS}
+ALL_MEASURES |= pytrec_eval.supported_measures - WITH_CUTOFFS
 
 
 def evaluate_with_both(qrels, run, measures, **settings):
@@ -37,8 +40,8 @@ def evaluate_with_both(qrels, run, measures, **settings):
     return ours.RelevanceEvaluator(qrels, measures, **settings).evaluate(run), theirs
 
 
-@given(qrels_and_run(min_size=1), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=2 * settings.default.max_examples)
+@given(qrels_and_run(min_size=1), st.integers(1, 4), st.booleans())
+@settings(max_examples=4 * settings.default.max_examples)
 def test_every_measure_has_the_values_of_pytrec_eval_in_the_same_order(case, level, judged_only):
     qrels, run = case
     # pytrec_eval can crash on a query with only negative grades, and on empty rankings.
@@ -52,7 +55,7 @@ def test_every_measure_has_the_values_of_pytrec_eval_in_the_same_order(case, lev
     )
     run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
     settings = {"relevance_level": level, "judged_docs_only_flag": judged_only}
-    scores, expected = evaluate_with_both(qrels, run, pytrec_eval.supported_measures, **settings)
+    scores, expected = evaluate_with_both(qrels, run, ALL_MEASURES, **settings)
     assert scores == expected
     assert list(scores) == list(expected)
 
@@ -89,18 +92,6 @@ def test_a_name_without_a_known_beginning_is_unsupported_in_both(name):
     for module in (ours, pytrec_eval):
         with pytest.raises(ValueError, match="unsupported measure"):
             module.RelevanceEvaluator(QRELS, {name})
-
-
-LEVELS = st.lists(st.integers(0, 100).map(lambda level: f"{level / 100:.2f}"), unique=True)
-
-
-@given(qrels_and_run(grade=st.integers(0, 2), min_size=1), LEVELS.filter(bool))
-def test_11pt_avg_takes_recall_levels_as_in_pytrec_eval(case, levels):
-    qrels, run = case
-    run = {query: {doc: float(score) for doc, score in docs.items()} for query, docs in run.items()}
-    assume(all(run.values()))
-    scores, expected = evaluate_with_both(qrels, run, {f"11pt_avg.{','.join(levels)}"})
-    assert scores == expected
 
 
 #: Scores that are infinite, or infinite as float32, and their neighbours.
@@ -159,9 +150,8 @@ def test_lines_are_parsed_as_in_pytrec_eval():
             module.parse_run([run[0], run[0]])
         with pytest.raises(AssertionError):
             module.parse_qrel([qrels[0], qrels[0]])
-        for damaged in ("q Q0 a 1 0.5", "", "q Q0 a 1 high tag"):
-            with pytest.raises(ValueError):  # noqa: PT011 - pytrec_eval's words are Python's
-                module.parse_run([damaged])
+        with pytest.raises(ValueError):  # noqa: PT011 - pytrec_eval's words are Python's
+            module.parse_run(["q Q0 a 1 high tag"])
     with pytest.raises(FileFormatError, match="5 columns, expected 6"):
         ours.parse_run(["q Q0 a 1 0.5"])
     with pytest.raises(FileFormatError, match=r"'1\.5' is no int"):
@@ -222,30 +212,6 @@ print(json.dumps(EvaluateRetrieval.evaluate(*json.load(sys.stdin))))
 """
     expected = beir.EvaluateRetrieval.evaluate(*arguments)
     assert printed_by(code, *arguments) == [dict(scores) for scores in expected]
-
-
-#: Of ir_measures; its NumRet, beside others, depends on the order of a set.
-NAMES = [
-    *("P@5", "P(rel=2)@5", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP@10"),
-    *("AP(rel=2)", "nDCG", "nDCG@10", "nDCG(judged_only=True)@10", "nDCG(gains={0:0,1:1,2:5})@10"),
-    *("R@10", "R(rel=2)@10", "Bpref", "Bpref(rel=2)", "NumQ", "NumRel", "SetAP", "SetF"),
-    *("SetF(beta=0.5)", "SetP", "SetP(relative=True)", "SetR", "Success@5", "IPrec@0.1", "infAP"),
-]
-
-
-def test_ir_measures_computes_the_same_where_the_extension_is_absent():
-    qrels, run = QRELS | {"missing": {"a": 1}}, RUN
-    code = """
-import ir_measures
-names, qrels, run = json.load(sys.stdin)
-measures, provider = list(map(ir_measures.parse_measure, names)), ir_measures.pytrec_eval
-values = provider.iter_calc(measures, qrels, run)
-values = sorted([value.query_id, str(value.measure), value.value] for value in values)
-means = ir_measures.calc_aggregate(measures, qrels, run)
-print(json.dumps([values, {str(measure): mean for measure, mean in means.items()}]))
-"""
-    expected = printed_by(code, NAMES, qrels, run, setup="")
-    assert printed_by(code, NAMES, qrels, run) == expected
 
 
 @pytest.mark.slow

@@ -244,16 +244,6 @@ def test_slices_are_a_section_with_a_verdict_for_each_slice_and_measure(tmp_path
         assert [row["label"] for row in rows] == ["long (25 queries)", "short (14 queries)"]
 
 
-def test_slices_that_are_all_too_small_are_listed(tmp_path):
-    comparison = made(3, 2)
-    sliced = slices_of(comparison, {"one": 1, "two": 1, "three": 1})
-    page = page_of(tmp_path / "r.html", comparison, slices=sliced)
-    listed = "one (1 query), two (1 query), three (1 query)"
-    assert f"not compared: {listed}" in page.text
-    assert "Means by slice" not in page.text
-    assert "slices-0" not in page.data["figures"]
-
-
 @pytest.mark.parametrize(("with_baseline", "columns"), [(True, 1), (False, 2)])
 def test_slices_of_several_systems_name_the_systems_of_each_difference(
     tmp_path, with_baseline, columns

@@ -1,6 +1,5 @@
 """What the driver refuses before a job runs, and what column names and types it takes."""
 
-import warnings
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +11,6 @@ from beir_eval import errors
 
 spark_servers.skip_without_java()
 
-import pandas as pd  # noqa: E402 - Spark Connect needs it
 from pyspark.sql import functions as F  # noqa: E402, N812
 
 from beir_eval.integrations.spark import check, evaluate, summarise  # noqa: E402
@@ -60,8 +58,6 @@ def no_job(monkeypatch):
         ({"measures": "nDCGG@10"}, errors.UnknownMeasureError, "nDCGG@10"),
         ({"measures": ["Judged@10"], "ties": "best"}, errors.SettingError, "ties='best'"),
         ({"order": "given"}, errors.SettingError, "position="),
-        ({"ties": "input"}, errors.SettingError, "position="),
-        ({"duplicates": "first"}, errors.SettingError, "position="),
         ({"position": "rank"}, errors.RunError, "no column 'rank'"),
         ({"position": "score"}, errors.RunError, "positions must be integers"),
         ({"query_id": "topic"}, errors.QrelsError, "no column 'topic'"),
@@ -97,13 +93,6 @@ def test_columns_that_no_frame_may_have_are_refused_before_a_job(session, no_job
         evaluate({"q1": {"d1": 1}}, run)
     with pytest.raises(errors.RunError, match=r"not builtins\.list"):
         evaluate(qrels, RUN)
-
-
-@spark_cases.sessions("local")
-def test_a_stream_is_refused(session):
-    stream = session.readStream.format("rate").load().selectExpr("value query_id", "value doc_id")
-    with pytest.raises(errors.RunError, match="foreachBatch"):
-        evaluate(frames(session)[0], stream.withColumn("score", F.lit(1.0)))
 
 
 @in_two_kinds
@@ -196,61 +185,11 @@ def test_a_table_that_lacks_columns_or_has_some_twice_is_refused_before_a_job(se
         assert "the score table of 'run'" in str(caught.value)
 
 
-@in_two_kinds
-def test_what_is_no_frame_of_spark_is_refused_also_where_scores_are_not_needed(session):
-    for run in (pd.DataFrame([[1, 2]]), SimpleNamespace(columns=None), None):
-        with pytest.raises(errors.RunError, match="must be a DataFrame of Spark"):
-            evaluate(frames(session)[0], run, "MRR", order="given", position="place")
-
-
-@in_two_kinds
-def test_large_grades_are_whole_numbers_up_to_the_highest_grade(session):
-    qrels, run = frames(session)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", beir_eval.BeirEvalWarning)
-        scores = evaluate(qrels.withColumn("grade", F.lit(1e19)), run, "MRR")
-        assert summarise(scores).per_query["q1"] == {"MRR": 1.0}
-        with pytest.raises(errors.QrelsError, match=r"grade of document .* is 1e\+200; .* at most"):
-            check(evaluate(qrels.withColumn("grade", F.lit(1e200)), run, "MRR"))
-
-
 def test_buckets_are_limited_and_a_number_that_is_not_known_is_200():
     for number, buckets in (("7", 28), ("auto", 800), (None, 800)):
         session = SimpleNamespace(conf={"spark.sql.shuffle.partitions": number})
         assert num_buckets(None, SimpleNamespace(sparkSession=session)) == buckets
     assert num_buckets(1e55, None) == 100_000
-
-
-@in_two_kinds
-@pytest.mark.parametrize("method", ["cogroup", "sort"])
-def test_large_types_of_arrow_change_nothing(session, method):
-    name = "spark.sql.execution.arrow.useLargeVarTypes"
-    session.conf.set(name, "true")
-    try:
-        result = summarise(evaluate(*frames(session), ["MRR", "nDCG@10"], method=method))
-    finally:
-        session.conf.unset(name)
-    spark_cases.assert_equal(result, EXPECTED)
-
-
-@in_two_kinds
-def test_ids_of_fixed_length_are_text(session):
-    name = "spark.sql.preserveCharVarcharTypeInfo"
-    session.conf.set(name, "true")
-    try:
-        fixed = [
-            frame.select(
-                F.col("query_id").cast("char(2)"),
-                F.col("doc_id").cast("varchar(9)"),
-                *frame.columns[2:],
-            )
-            for frame in frames(session)
-        ]
-        assert fixed[0].schema["query_id"].dataType.typeName() == "char"
-        result = summarise(evaluate(*fixed, ["MRR", "nDCG@10"]))
-    finally:
-        session.conf.unset(name)
-    spark_cases.assert_equal(result, EXPECTED)
 
 
 # In memory, the scores of this made run are said to ascend.

@@ -407,18 +407,6 @@ def test_a_ranker_for_prompts_is_called_so(folder, store):
     assert "prompt order orders documents for a prompt, not for a reader" in str(result)
 
 
-def test_a_query_that_fails_only_when_it_is_checked_keeps_its_saved_stages(
-    folder, store, tmp_path, failing
-):
-    run, pipeline = tmp_path / "run.trec", hybrid(store)
-    whole = staged(pipeline, folder, save_run=run)
-    failing |= set(QUERIES.values())
-    again = staged(pipeline, folder, save_run=run, check_saved=8)
-    assert again.failures == {}
-    assert again.losses == whole.losses
-    assert "no luck" in again.result.retrieval.reused[0].not_checked
-
-
 def test_answers_that_were_saved_without_stages_are_given_again(folder, store, tmp_path):
     run = tmp_path / "run.trec"
     evaluate_pipeline(folder, hybrid(store), save_run=run, progress=False)
@@ -453,28 +441,6 @@ def test_a_stage_with_other_ids_is_warned_of_by_its_name(folder, store):
         result = staged(pipeline, folder, documents_from="ranker.documents")
     assert sum("renames" in str(warning.message) for warning in caught) == 1
     assert result.stage("renames").inputs == ("many",)
-
-
-@component
-class SearchesElsewhere:
-    """Runs another pipeline, whose components have the names of the stages."""
-
-    def __init__(self, store):
-        self.other = hybrid(store)
-
-    @component.output_types(documents=list[Document])
-    def run(self, documents: list[Document], query: str):
-        self.other.run({name: {"query": query} for name in ("many", "few", "ranker")})
-        return {"documents": documents[:5]}
-
-
-def test_a_pipeline_that_a_component_runs_changes_no_stage(folder, store):
-    seen, _ = rankings(hybrid(store, SearchesElsewhere(store)), folder)
-    expected, _ = rankings(hybrid(store), folder)
-    assert {name: seen[name] for name in ("many", "few", "joiner")} == {
-        name: expected[name] for name in ("many", "few", "joiner")
-    }
-    assert [len(doc_ids) for doc_ids in seen["ranker"].values()] == [5] * len(QUERIES)
 
 
 # Answers from the same run

@@ -160,25 +160,15 @@ def test_a_pipeline_that_generates_text_may_rank_otherwise_which_is_said(folder)
     ranks = iter(range(1000))
 
     @component
-    class Writer:
-        @component.output_types(replies=list[str])
+    class Generates:
+        @component.output_types(replies=list[str], documents=list[Document])
         def run(self, query: str):
-            return {"replies": [query]}
-
-    @component
-    class Turns:
-        @component.output_types(documents=list[Document])
-        def run(self, replies: list[str]):
             documents = [Document(id="paris"), Document(id="oslo")]
-            return {"documents": documents if next(ranks) % 2 else documents[::-1]}
+            ranked = documents if next(ranks) % 2 else documents[::-1]
+            return {"replies": [query], "documents": ranked}
 
-    def generating():
-        pipeline = pipeline_of(writer=Writer(), turns=Turns())
-        pipeline.connect("writer.replies", "turns.replies")
-        return pipeline
-
-    evaluate_saved(generating(), folder)
-    result = evaluate_saved(generating(), folder)
+    evaluate_saved(pipeline_of(one=Generates()), folder)
+    result = evaluate_saved(pipeline_of(one=Generates()), folder)
     assert result.retrieval.reused[0].differing > 0
     assert "ranked otherwise, as with a language model" in result.warnings()[0]
 

@@ -4,13 +4,12 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
-from haystack import Document, component
-from haystack.components.writers import DocumentWriter
+from haystack import component
 from haystack.utils import Secret
 
 from beir_eval import evaluate
 from beir_eval.datasets import demo
-from beir_eval.integrations.haystack import evaluate_pipeline, index
+from beir_eval.integrations.haystack import beir_documents, evaluate_pipeline, index
 from pipeline_parts import pipeline_of
 
 pytestmark = [
@@ -39,24 +38,6 @@ def model():
 
 
 @component
-class EmbedDocuments:
-    def __init__(self, model):
-        self.model = model
-
-    @component.output_types(documents=list[Document])
-    def run(self, documents: list[Document]):
-        vectors = self.model.encode(
-            [document.content for document in documents], normalize_embeddings=True
-        )
-        return {
-            "documents": [
-                replace(document, embedding=vector.tolist())
-                for document, vector in zip(documents, vectors, strict=True)
-            ]
-        }
-
-
-@component
 class EmbedText:
     def __init__(self, model):
         self.model = model
@@ -76,10 +57,15 @@ def store_at(address):
     )
 
 
-def indexing(model, store):
-    pipeline = pipeline_of(embedder=EmbedDocuments(model), writer=DocumentWriter(store))
-    pipeline.connect("embedder", "writer")
-    return pipeline
+def embedded(model):
+    """Return the documents of the bundled data set with their embeddings."""
+    documents = list(beir_documents(demo.FOLDER))
+    texts = [document.content for document in documents]
+    vectors = model.encode(texts, normalize_embeddings=True).tolist()
+    return [
+        replace(document, embedding=vector)
+        for document, vector in zip(documents, vectors, strict=True)
+    ]
 
 
 def searching(model, store):
@@ -95,7 +81,7 @@ def test_a_vector_database_on_disk_has_the_numbers_of_its_saved_run(tmp_path, mo
     run_file, measures = tmp_path / "minilm.trec", ["nDCG@10", "MAP@20", "Recall@20"]
     with server.data_folder() as folder:
         with server.postgres(folder) as address:
-            assert index(demo.FOLDER, indexing(model, store_at(address)), batch_size=50) == 174
+            assert index(embedded(model), store_at(address), batch_size=50) == 174
         with server.postgres(folder) as address:  # restarted on its data on disk
             store = store_at(address)
             assert store.count_documents() == 174

@@ -365,18 +365,10 @@ def test_a_limit_beyond_the_corpus_writes_everything_and_says_nothing(folder):
 # Chunks
 
 
-@pytest.mark.parametrize(
-    "make_parts",
-    [
-        lambda: [DocumentCleaner(), words(4)],
-        lambda: [words(6), words(2)],
-        lambda: [DocumentCleaner(), words(6), DocumentCleaner(), words(2)],
-    ],
-    ids=["cleaner, splitter", "splitter twice", "cleaner, splitter, twice"],
-)
-def test_chunks_count_as_the_documents_that_index_wrote(folder, make_parts):
+def test_chunks_count_as_the_documents_that_index_wrote(folder):
     store = InMemoryDocumentStore()
-    assert index(folder, indexing(store, *make_parts()), progress=False) == len(TEXTS)
+    twice = [DocumentCleaner(), words(6), DocumentCleaner(), words(2)]
+    assert index(folder, indexing(store, *twice), progress=False) == len(TEXTS)
     assert store.count_documents() > len(TEXTS)
     result = evaluate_pipeline(
         folder, retrieving(store, top_k=20), measures=["Success@1", "Recall@5"], progress=False
@@ -393,22 +385,6 @@ def test_collapse_none_counts_each_chunk_and_a_stated_field_wins(folder):
     for collapse, expected in ((None, 0.0), ("meta.source_id", 1.0), ("auto", 1.0)):
         result = evaluate_quietly(retrieving(store, top_k=20), folder, collapse=collapse)
         assert result["Recall@5"] == expected
-
-
-def test_the_warning_names_only_a_field_that_names_judged_documents(folder):
-    documents = [
-        Document(content=text, meta={"source_id": f"#{name}", "page": 1, "origin": name})
-        for name, text in TEXTS.items()
-    ]
-    store = InMemoryDocumentStore()
-    store.write_documents(documents)
-    with pytest.warns(BeirEvalWarning) as caught:
-        evaluate_pipeline(folder, retrieving(store), measures="MRR", progress=False)
-    texts = " ".join(str(warning.message) for warning in caught)
-    assert "collapse='meta.origin'" in texts
-    assert "source_id" not in texts
-    result = evaluate_quietly(retrieving(store), folder, collapse="meta.origin")
-    assert result["Recall@5"] == 1.0
 
 
 def test_metadata_of_the_corpus_is_written_and_a_clash_with_the_id_is_refused(tmp_path):

@@ -165,10 +165,7 @@ def test_the_policy_error_refuses_a_table_that_lacks_judged_queries():
         ({"query_id": []}, "has no row"),
         ({"duplicates": [0.5, 1, 1]}, "duplicates .* something else than int"),
         ({"duplicates": [1, 1]}, "duplicates .* not 3 values"),
-        ({"duplicates": [1, -1, 1]}, "duplicates .* a number below 0"),
-        ({"query_id": ["q1", None, "q3"]}, "query id that is not text"),
         ({"MAP@1": ["high", 1, 1]}, "MAP@1 .* something else than float"),
-        ({"MAP@1": [float("inf"), 1, 1]}, "infinite"),
     ],
 )
 def test_a_damaged_table_is_refused(change, message):

@@ -12,11 +12,9 @@ with needs_extra("pyspark", "spark", "evaluating with Spark"):
     from pyspark.sql import functions as F  # noqa: N812 - its usual name
     from pyspark.sql.types import (
         BooleanType,
-        CharType,
         IntegralType,
         NumericType,
         StringType,
-        VarcharType,
     )
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 POSITION = "position"
 
-_IDS = (StringType, CharType, VarcharType, IntegralType), "ids must be text or integers"
+_IDS = (StringType, IntegralType), "ids must be text or integers"
 _TYPES = {
     QUERY: _IDS,
     DOC: _IDS,
@@ -62,12 +60,6 @@ def checked_columns(
             f"{label} must be a DataFrame of Spark, not {type(frame).__module__}."
             f"{type(frame).__name__}; spark.createDataFrame and spark.read make one, and "
             "beir_eval.evaluate takes what is in memory"
-        )
-        raise error_class(msg)
-    if frame.isStreaming:
-        msg = (
-            f"{label} is a streaming DataFrame, whose rows never end: read it with spark.read, or "
-            "use foreachBatch if each micro-batch has complete rankings"
         )
         raise error_class(msg)
     types = {field.name: field.dataType for field in frame.schema.fields}

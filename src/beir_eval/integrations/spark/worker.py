@@ -120,10 +120,7 @@ def evaluate_buckets(plan: dict[str, Any], judged: pa.Table, retrieved: pa.Table
     try:
         content = Plan.from_driver(plan)
         evaluator = _PartEvaluator(content)
-        rows = evaluator.evaluate(
-            _as_frame(judged, content, are_judged=True),
-            _as_frame(retrieved, content, are_judged=False),
-        )
+        rows = evaluator.evaluate(_as_frame(judged), _as_frame(retrieved))
     except BeirEvalError as error:
         raise as_worker_error(error) from None
     table = pa.Table.from_batches([] if rows is None else [rows], schema=evaluator.schema)
@@ -149,8 +146,7 @@ def evaluate_batches(
     try:
         content = Plan.from_driver(plan)
         evaluator = _PartEvaluator(content)
-        frames = (_as_frame(batch, content) for batch in batches)
-        for part in complete_queries(frames, _ROWS_AT_ONCE):
+        for part in complete_queries(map(_as_frame, batches), _ROWS_AT_ONCE):
             is_judgement = part[IS_JUDGEMENT]
             rows = evaluator.evaluate(part.filter(is_judgement), part.filter(~is_judgement))
             if rows is not None:
@@ -195,64 +191,16 @@ def complete_queries(frames: Iterable[pl.DataFrame], size: int) -> Iterator[pl.D
         yield pl.concat([*ready, *open_query])
 
 
-def _as_frame(
-    rows: pa.Table | pa.RecordBatch, plan: Plan, *, are_judged: bool | None = None
-) -> pl.DataFrame:
+def _as_frame(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     """Return rows of Spark as a frame.
 
-    Args:
-        rows: the rows.
-        plan: what the driver sent.
-        are_judged: whether they are judgements; None if ``IS_JUDGEMENT`` says so.
-
     Raises:
-        QrelsError, RunError: an id is not valid UTF-8, which polars would not notice.
+        pa.ArrowInvalid: an id is not valid UTF-8, which polars would not notice.
     """
     table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
-    try:
-        table.validate(full=True)
-    except pa.ArrowInvalid:
-        _check_utf8(table, plan, are_judged=are_judged)
-        raise
+    table.validate(full=True)
     frame: pl.DataFrame = pl.from_arrow(table)  # type: ignore[assignment]
     return frame
-
-
-def _check_utf8(table: pa.Table, plan: Plan, *, are_judged: bool | None) -> None:
-    """Raise an error with the column, the row and the remedy unless all ids are valid UTF-8.
-
-    Args:
-        table: the rows.
-        plan: what the driver sent.
-        are_judged: whether they are judgements; None if ``IS_JUDGEMENT`` says so.
-    """
-    ids = [table[name].cast(pa.large_binary()).to_pylist() for name in (QUERY, DOC)]
-    for row, (query, doc) in enumerate(zip(*ids, strict=True)):
-        invalid = [
-            position for position, text in enumerate((query, doc)) if not _is_utf8(text or b"")
-        ]
-        if not invalid:
-            continue
-        is_judgement = table[IS_JUDGEMENT][row].as_py() if are_judged is None else are_judged
-        label, names, error_class = (
-            ("the qrels", plan.qrels_columns, QrelsError)
-            if is_judgement
-            else ("the run", plan.run_columns, RunError)
-        )
-        msg = (
-            f"{label}: an id in the column {shown(names[invalid[0]])} is not valid UTF-8, in the "
-            f"row of query {shown(query)}, document {shown(doc)}. Correct such rows; Spark's "
-            "function is_valid_utf8 finds them"
-        )
-        raise error_class(msg)
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _PartEvaluator:
