@@ -20,7 +20,6 @@ from beir_eval.adapters.readers import read_qrels
 from beir_eval.benchmark.cache import CacheEntry, check_folder_name, locked
 from beir_eval.benchmark.result import BenchmarkResult
 from beir_eval.benchmark.systems import System, Task
-from beir_eval.core.arrays import is_iterable
 from beir_eval.core.files import as_path, file_stem
 from beir_eval.core.progress import progress_bar
 from beir_eval.core.qrels import Qrels
@@ -272,9 +271,6 @@ def _read_tasks(datasets: Iterable[Any] | Mapping[str, Any]) -> Iterator[Task]:
     """Yield every data set with its name, judgements and conventions."""
     if isinstance(datasets, (str, Path, Dataset, Qrels)):
         datasets = [datasets]
-    if not is_iterable(datasets):
-        msg = f"datasets must be folders, qrels files or Datasets in a list, not {shown(datasets)}"
-        raise SettingError(msg)
     named = (
         datasets.items()
         if isinstance(datasets, Mapping)
@@ -297,9 +293,6 @@ def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(source, Qrels) and name is not None:
         yield name, source
         return
-    if not isinstance(source, (str, Path)):
-        msg = f"a data set is a folder, a qrels file or a Dataset, not {source!r}"
-        raise SettingError(msg)
     path = as_path(source, "the data set")
     if not path.is_dir():
         yield name or file_stem(path), read_qrels(path)
