@@ -316,15 +316,11 @@ def _chosen_again(
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what is chosen on the queries that test it, with a test that chooses again."""
-    sizes = [len(stratum.keys) for stratum in table.strata]
-    draws = 10_000 if settings["draws"] is None else settings["draws"]
+    keys = [stratum.keys for stratum in table.strata]
+    stated = {name: value for name, value in settings.items() if value is not None}
+    stated |= {"strata": np.repeat(np.arange(len(keys)), list(map(len, keys)))}
     tests = {
-        name: chosen_again(
-            table.gains([*candidates, name], name),
-            np.concatenate([stratum.keys for stratum in table.strata]),
-            strata=np.repeat(np.arange(len(sizes)), sizes),
-            **{**settings, "draws": draws},
-        )
+        name: chosen_again(table.gains([*candidates, name], name), np.concatenate(keys), **stated)
         for name in baselines
     }
     coverage = tuple(covered for stratum in table.strata for covered in stratum.coverage)
