@@ -111,10 +111,10 @@ def fuse(  # noqa: PLR0913 - one keyword a part of the definition
         raise SettingError(msg)
     ranked = _ranked(runs, depth)
     factors = _checked_weights(weights, list(ranked))
-    if method != "rrf":
-        _warn_of_scores(ranked, normalise)
-    values_of = partial(_by_rank, k=k) if method == "rrf" else _NORMALISED[normalise]
-    return _fused(ranked, factors, values_of, max if method == "max" else math.fsum)
+    if method == "rrf":
+        return _fused(ranked, factors, partial(_by_rank, k=k))
+    _warn_of_scores(ranked, normalise)
+    return _fused(ranked, factors, _NORMALISED[normalise], max if method == "max" else math.fsum)
 
 
 def fusion_grid(
@@ -146,7 +146,7 @@ def fusion_grid(
     first, second = ranked
     return {
         f"rrf k={k} {first} {f'{weight:g}'[1:]}": _fused(
-            ranked, {first: weight, second: round(1 - weight, 1)}, partial(_by_rank, k=k), math.fsum
+            ranked, {first: weight, second: round(1 - weight, 1)}, partial(_by_rank, k=k)
         )
         for k in _GRID_K
         for weight in _GRID_WEIGHTS
@@ -218,10 +218,8 @@ def _best_first(
         raise DuplicateDocumentError(msg)
     values = np.arange(len(doc_ids), 0, -1.0) if scores is None else np.asarray(scores, np.float64)
     if not (values[1:] < values[:-1]).all():
-        by_rank = sorted(
-            range(len(doc_ids)), key=lambda at: (values[at], doc_ids[at]), reverse=True
-        )
-        doc_ids, values = [doc_ids[at] for at in by_rank], values[by_rank]
+        by_rank = sorted(zip(values.tolist(), doc_ids, strict=True), reverse=True)
+        doc_ids, values = [doc_id for _, doc_id in by_rank], np.sort(values)[::-1]
     return _Ranking(doc_ids[:depth], values[:depth])
 
 
@@ -269,7 +267,7 @@ def _fused(
     ranked: Mapping[str, Mapping[str, _Ranking]],
     weights: Mapping[str, float],
     values_of: Callable[[_Ranking], Floats],
-    combine: Callable[[list[float]], float],
+    combine: Callable[[list[float]], float] = math.fsum,
 ) -> Run:
     """Return the run of the combined values, {query_id: {doc_id: score}}, best first.
 
@@ -286,15 +284,8 @@ def _fused(
             values = weights[name] * values_of(ranking)
             for doc_id, value in zip(ranking.doc_ids, values.tolist(), strict=True):
                 of_query.setdefault(doc_id, []).append(value)
-    return Run(
-        {
-            query_id: dict(
-                sorted(
-                    ((doc_id, combine(values)) for doc_id, values in of_query.items()),
-                    key=lambda entry: (entry[1], entry[0]),
-                    reverse=True,
-                )
-            )
-            for query_id, of_query in parts.items()
-        }
-    )
+    fused = {}
+    for query_id, of_query in parts.items():
+        scores = ((combine(values), doc_id) for doc_id, values in of_query.items())
+        fused[query_id] = {doc_id: score for score, doc_id in sorted(scores, reverse=True)}
+    return Run(fused)

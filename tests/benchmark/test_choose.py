@@ -187,7 +187,7 @@ def test_where_lower_is_better_the_lowest_is_chosen_and_every_gain_is_positive()
     assert on_dev.held_out == pytest.approx(alone.in_sample)
     assert "gain over base there: +" in str(on_dev)
     assert alone.largest_loss[1] < 0
-    with pytest.raises(ResultError, match="higher is better in one of dev and results"):
+    with pytest.raises(ResultError, match="'results' and 'dev' state different scales"):
         choose(results, "base", "seconds", dev=seconds_of(SCORES, "dev", higher_is_better=True))
 
 

@@ -256,7 +256,6 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
         ([dataset], {"a": 7}, "must be a run file"),
         ([dataset], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
         ({"x": dataset, "x/y": dataset}, {"y": words}, "would share a folder"),
-        ([{}], {"a": words}, "a data set is a folder"),
     ):
         with pytest.raises(SettingError, match=problem):
             Benchmark(datasets, systems, folder=tmp_path / "out")

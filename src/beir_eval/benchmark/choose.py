@@ -41,6 +41,7 @@ from beir_eval.display.tables import Cell, Table
 from beir_eval.errors import InputError, ResultError, SettingError, first_few, number_of
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.result import EvaluationResult
+from beir_eval.evaluation.tables import check_same_scale
 from beir_eval.significance.chosen_again import chosen_again
 from beir_eval.significance.stratified import balanced
 from beir_eval.significance.validation import LEVEL_TOLERANCE, check_seed, row_means
@@ -316,15 +317,11 @@ def _chosen_again(
     settings: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what is chosen on the queries that test it, with a test that chooses again."""
-    sizes = [len(stratum.keys) for stratum in table.strata]
-    draws = 10_000 if settings["draws"] is None else settings["draws"]
+    keys = [stratum.keys for stratum in table.strata]
+    stated = {name: value for name, value in settings.items() if value is not None}
+    stated |= {"strata": np.repeat(np.arange(len(keys)), list(map(len, keys)))}
     tests = {
-        name: chosen_again(
-            table.gains([*candidates, name], name),
-            np.concatenate([stratum.keys for stratum in table.strata]),
-            strata=np.repeat(np.arange(len(sizes)), sizes),
-            **{**settings, "draws": draws},
-        )
+        name: chosen_again(table.gains([*candidates, name], name), np.concatenate(keys), **stated)
         for name in baselines
     }
     coverage = tuple(covered for stratum in table.strata for covered in stratum.coverage)
@@ -358,9 +355,7 @@ def _chosen_on_dev(
 ) -> dict[str, Any]:
     """Return what is chosen on ``dev``, with its comparison on ``table``."""
     scale = table.strata[0].scale
-    if dev.strata[0].scale.higher_is_better != scale.higher_is_better:
-        msg = f"{dev.measure}: higher is better in one of dev and results, and lower in the other"
-        raise ResultError(msg)
+    check_same_scale(table.measure, ("results", scale), ("dev", dev.strata[0].scale))
     are_several = bool(table.strata[0].name)
     by_name = are_several and bool(dev.strata[0].name)
     check_other_queries(dev.by_system, table.by_system, by_name=by_name)

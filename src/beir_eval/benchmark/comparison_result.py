@@ -480,14 +480,12 @@ class AcrossDatasets(Shown, Saved):
 
     def headline(self) -> Sentence:
         """Return the verdicts on all pairs in one sentence, for the first line of an output."""
-        count = len(self.datasets)
+        count, first = len(self.datasets), self.differences[0]
         scale = scale_of(self.measure, self._custom_measures)
         measure = measure_text(self.measure, higher_is_better=scale.higher_is_better)
         label = f"{measure}, {number_of(count, 'data set')}"
-        first = self.differences[0]
-        are_identical = {pair.verdict for pair in self.differences} == {"identical"}
-        on_average = " on average" if count > 1 and not are_identical else ""
         sentence = headline_of(label, self.differences, self.baseline)
+        on_average = " on average" if count > 1 and sentence.verdict != "identical" else ""
         text = f"{sentence.text}{on_average}"
         if len(self.differences) == 1 and first.verdict != "undecided" and on_average:
             same, opposite = first.significantly_better, first.significantly_worse

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 BASELINE = "BM25 (Anserini)"
 #: The measure of the published scores.
 _BASELINE_MEASURE = nDCG @ 10
-#: The rows of averages that papers report.
-_AVERAGES = [f"average of {size}" for size in REPORTED_AVERAGES]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,34 +133,30 @@ class BenchmarkResult(Shown):
             MeasureError: the measure does not exist (UnknownMeasureError), or its parameter or
                 cutoff is impossible.
         """
-        systems = list(self.results)
         official = self._official()
         in_parts = [
             name
             for name, info in DATASETS.items()
             if name not in official and any(f"{name}/{part}" in official for part in info.parts)
         ]
-        rows = [
-            (name, [self.score(system, name, measure) for system in systems])
+        scores = {
+            name: [self.score(system, name, measure) for system in self.results]
             for name in (*self.infos, *in_parts)
-        ]
+        }
         name_of = official | {name: name for name in in_parts}
-        for size, names in REPORTED_AVERAGES.items():
-            if set(names) <= set(name_of):
-                averages = [
-                    math.fsum(self.score(system, name_of[name], measure) for name in names) / size
-                    for system in systems
-                ]
-                if not all(map(math.isnan, averages)):
-                    rows.append((f"average of {size}", averages))
+        averages = {
+            f"average of {size}": _means_of([scores[name_of[name]] for name in names])
+            for size, names in REPORTED_AVERAGES.items()
+            if set(names) <= set(name_of)
+        }
+        averages = {name: of for name, of in averages.items() if not all(map(math.isnan, of))}
         inside = {
             official.get(f"{name}/{part}") for name in in_parts for part in DATASETS[name].parts
         }
-        whole = [scores for name, scores in rows if name not in inside]
-        if len(whole) > 1 and not any(name in _AVERAGES for name, _ in rows):
-            averages = [math.fsum(scores) / len(whole) for scores in zip(*whole, strict=True)]
-            rows.append(("average", averages))
-        return rows
+        whole = [of_dataset for name, of_dataset in scores.items() if name not in inside]
+        if len(whole) > 1 and not averages:
+            averages = {"average": _means_of(whole)}
+        return [*scores.items(), *averages.items()]
 
     def to_table(
         self,
@@ -193,13 +187,12 @@ class BenchmarkResult(Shown):
         header = [str(parse(measure)), *self.results]
         if baseline and parse(measure) == _BASELINE_MEASURE:
             header.append(BASELINE)
-            official = set(self._official().values())
+            official = {name: self.infos[name] for name in self._official().values()}
+            infos = {**DATASETS, **dict.fromkeys(self.infos), **official}
             for row in rows:
-                name = str(row[0])
-                info = self.infos.get(name, DATASETS.get(name))
-                is_official = name in official or name not in self.infos
-                bm25 = info.bm25[0] if info is not None and is_official else None
-                row.append(written.text(math.nan if bm25 is None else bm25, scale.bounds))
+                info = infos.get(str(row[0]))
+                bm25 = math.nan if info is None or info.bm25[0] is None else info.bm25[0]
+                row.append(written.text(bm25, scale.bounds))
         return Table(header, rows)
 
     def systems_table(
@@ -437,3 +430,8 @@ class BenchmarkResult(Shown):
             "mteb_version": f"beir-eval {__version__}",
             "scores": {self.splits[name]: [scores]},
         }
+
+
+def _means_of(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Return the mean of each column."""
+    return [math.fsum(scores) / len(rows) for scores in zip(*rows, strict=True)]

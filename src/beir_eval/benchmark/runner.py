@@ -290,9 +290,6 @@ def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(source, Qrels) and name is not None:
         yield name, source
         return
-    if not isinstance(source, (str, Path)):
-        msg = f"a data set is a folder, a qrels file or a Dataset, not {source!r}"
-        raise SettingError(msg)
     path = as_path(source, "the data set")
     if not path.is_dir():
         yield name or file_stem(path), read_qrels(path)

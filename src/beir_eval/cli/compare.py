@@ -408,12 +408,13 @@ def _compare_slices(
         measures=comparison.measures,
         test=settings.test,
         correction=settings.correction if settings.correction in P_CORRECTIONS else "holm",
-        alpha=settings.alpha,
-        margin=settings.margin,
-        on=settings.on,
-        draws=settings.draws,
-        rng=settings.rng,
+        **_of_parts(settings),
     )
+
+
+def _of_parts(settings: ComparisonSettings) -> dict[str, Any]:
+    """Return the settings of a comparison that its slices and its checkpoints have too."""
+    return {name: getattr(settings, name) for name in ("alpha", "margin", "on", "draws", "rng")}
 
 
 def _first_step(names: Sequence[str], pattern: str) -> str | None:
@@ -450,7 +451,7 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         steps_of,
     )
 
-    results, settings = comparison.results, comparison.settings
+    results = comparison.results
     stated = f"--steps {pattern!r}" if pattern else "--steps"
     steps = pattern or pattern_of_checkpoints(list(results))
     checkpoints = {
@@ -480,11 +481,7 @@ def _checkpoint_curve(comparison: Comparison, pattern: str) -> CheckpointCurve:
         checkpoints,
         steps,
         measures=comparison.measures,
-        alpha=settings.alpha,
-        margin=settings.margin,
-        on=settings.on,
-        draws=settings.draws,
-        rng=settings.rng,
+        **_of_parts(comparison.settings),
     )
     without_step = tuple(name for name in results if name not in checkpoints)
     return curve.model_copy(update={"without_step": without_step})

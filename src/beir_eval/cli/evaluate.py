@@ -130,9 +130,9 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
         if parts and view is not None:
             raise SettingError("ranked chunks are read into memory: leave out --parts")
         if stages.stages or stages.inputs:
-            others = {
-                **outputs.stated("csv", "tex"),
-            }
+            for other in outputs.stated("csv", "tex"):
+                msg = f"--stages goes with -o of .html, .json and .md; leave out {other}"
+                raise SettingError(msg)
             with stated_columns(reading) as columns:
                 how = RunReading(reading.run_format, reading.chunk_ids, columns, parts=parts)
                 inputs = how.judgements(qrels_file, reading, files), read_runs(files, how)
@@ -140,7 +140,6 @@ def evaluate(  # noqa: PLR0913 - one parameter per option
                 *inputs,
                 with_rel(parse_all(measure), rel) if measure else None,
                 stages,
-                others=others,
                 policies=asdict(counting),
             )
             outputs.write({"json": staged.model_dump_json, "md": staged.to_markdown})
@@ -191,13 +190,12 @@ def _with_qrels_hash(results: Sequence[EvaluationResult], qrels: Qrels) -> list[
     ]
 
 
-def _read_stages(  # noqa: PLR0913 - one keyword a setting
+def _read_stages(
     judgements: Any,
     runs: Mapping[str, Run],
     measures: Sequence[Measure] | None,
     options: _StageOptions,
     *,
-    others: Mapping[str, object],
     policies: Mapping[str, Any],
 ) -> StagedResult:
     """Return the result of runs that are stages of one pipeline.
@@ -207,19 +205,14 @@ def _read_stages(  # noqa: PLR0913 - one keyword a setting
         runs: {stage: its run}, in the order of documents.
         measures: the measures; None for nDCG@10.
         options: ``--inputs``.
-        others: {option: its value} of those that stages do not have; None: not given.
         policies: the settings of ``evaluate``.
 
     Raises:
-        SettingError: an option that stages do not have, or a value of ``--inputs`` without "=".
+        SettingError: a value of ``--inputs`` without "=".
         InputError: as ``evaluate_stages``.
     """
     from beir_eval.comparison.stages import evaluate_stages  # noqa: PLC0415
 
-    for other, value in others.items():
-        if value is not None:
-            msg = f"--stages goes with -o of .html, .json and .md; leave out {other}"
-            raise SettingError(msg)
     by_stage: dict[str, list[str]] = {}
     for stage, names in map(_inputs_of, options.inputs or ()):
         by_stage[stage] = list(dict.fromkeys([*by_stage.get(stage, ()), *names]))

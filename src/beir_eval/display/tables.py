@@ -366,17 +366,9 @@ def latex_table(table: Table, *, caption: str, label: str) -> str:
         caption: the caption as plain text; it is escaped.
         label: the name for ``\ref``.
     """
-    return "\n".join(
-        [
-            r"% needs \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{latex_text(caption)}}}",
-            rf"\label{{{label}}}",
-            table.latex(),
-            r"\end{table}",
-        ]
-    )
+    named = rf"\caption{{{latex_text(caption)}}}", rf"\label{{{label}}}"
+    begin = r"% needs \usepackage{booktabs}", r"\begin{table}", r"\centering"
+    return "\n".join([*begin, *named, table.latex(), r"\end{table}"])
 
 
 def latex_text(text: str) -> str:

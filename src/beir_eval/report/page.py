@@ -157,14 +157,9 @@ def licences() -> list[tuple[str, str]]:
 
     The last entry holds the licences of what vega and vega-lite contain.
     """
-    own_licences = [
-        (
-            f"{package['package']} {package['version']}",
-            _read_text(_VENDOR, f"{package['package']}.LICENSE.txt"),
-        )
-        for package in vendored_packages()
-    ]
-    return [*own_licences, ("Inside vega and vega-lite", _read_text(_VENDOR, "inside.LICENSE.txt"))]
+    names = [(of["package"], f"{of['package']} {of['version']}") for of in vendored_packages()]
+    names.append(("inside", "Inside vega and vega-lite"))
+    return [(label, _read_text(_VENDOR, f"{name}.LICENSE.txt")) for name, label in names]
 
 
 def _scripts() -> list[str]:

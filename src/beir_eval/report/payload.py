@@ -191,7 +191,20 @@ class _Rankings:
             for doc_id in query.new_ids
             if doc_id in document_texts
         }
-        notices = self._notices(len(queries), len(with_texts), document_texts, length)
+        notices = []
+        if len(queries) < len(self._order):
+            notices.append(
+                f"rankings are held for {len(queries):,} of {len(self._order):,} queries, those on "
+                "which the systems differ most"
+            )
+        if document_texts and len(with_texts) < len(queries):
+            notices.append(
+                f"titles and texts of documents are held for {len(with_texts):,} queries, those on "
+                "which the systems differ most"
+            )
+        are_cut = any(len(text) > length.text for _, text in document_texts.values())
+        if length != _LENGTHS[0] and are_cut:
+            notices.append(f"texts of documents are cut after {length.text} characters")
         return self._data(queries, documents, length), notices
 
     def _query_rankings(self, position: int) -> _QueryRankings:
@@ -222,30 +235,6 @@ class _Rankings:
                 if grade is not None:
                     rankings.grades[number] = int(grade) if float(grade).is_integer() else grade
         return rankings
-
-    def _notices(
-        self,
-        num_rankings: int,
-        num_with_texts: int,
-        document_texts: Mapping[str, tuple[str, str]],
-        length: _Length,
-    ) -> list[str]:
-        notices = []
-        if num_rankings < len(self._order):
-            notices.append(
-                f"rankings are held for {num_rankings:,} of {len(self._order):,} queries, those on "
-                "which the systems differ most"
-            )
-        if document_texts and num_with_texts < num_rankings:
-            notices.append(
-                f"titles and texts of documents are held for {num_with_texts:,} queries, those on "
-                "which the systems differ most"
-            )
-        if length != _LENGTHS[0] and any(
-            len(text) > length.text for _, text in document_texts.values()
-        ):
-            notices.append(f"texts of documents are cut after {length.text} characters")
-        return notices
 
     def _data(
         self,

@@ -12,6 +12,7 @@ from beir_eval.comparison.charts import forest_figure
 from beir_eval.comparison.gate_output import gate_beside_verdicts
 from beir_eval.comparison.result import Comparison
 from beir_eval.comparison.stages.result import StagedResult
+from beir_eval.core.arrays import is_iterable
 from beir_eval.core.atomic_writes import write_atomically
 from beir_eval.core.files import as_path
 from beir_eval.core.saved import stated_settings
@@ -220,11 +221,8 @@ def _check_contained(what: str, kind: str, names: Iterable[str], known: Collecti
 
 def _list_results(what: Any) -> list[EvaluationResult]:
     """Return one result or several as a list, after a check of their type."""
-    results = [what] if isinstance(what, EvaluationResult) else what
-    try:
-        listed = list(results)
-    except TypeError:
-        listed = [what]
+    is_one = isinstance(what, EvaluationResult) or not is_iterable(what)
+    listed = [what] if is_one else list(what)
     if not listed:
         msg = "a report needs at least one result"
         raise InputError(msg)
@@ -356,30 +354,20 @@ def _provenance_rows(
     results: Sequence[EvaluationResult], comparison: Comparison | None
 ) -> list[tuple[str, str]]:
     """Return (label, value) of what is needed to reproduce the numbers: hashes and settings."""
-    now = dt.datetime.now(dt.UTC)
-    rows = [("written", f"{now:%Y-%m-%d %H:%M} UTC by beir-eval {__version__}")]
-    for label, field in (
-        ("qrels, SHA-256", "qrels_sha256"),
-        ("package version", "package_version"),
-    ):
-        values = dict.fromkeys(getattr(result.provenance, field) for result in results)
-        rows += [(label, ", ".join(value for value in values if value))] if any(values) else []
-    rows += [
-        (f"run {result.name}, SHA-256", result.provenance.run_sha256)
-        for result in results
-        if result.provenance.run_sha256
+    stated = (result.settings for result in results if result.settings is not None)
+    facts: list[tuple[str, Iterable[str | None]]] = [
+        ("written", [f"{dt.datetime.now(dt.UTC):%Y-%m-%d %H:%M} UTC by beir-eval {__version__}"]),
+        ("qrels, SHA-256", (result.provenance.qrels_sha256 for result in results)),
+        ("package version", (result.provenance.package_version for result in results)),
+        *((f"run {result.name}, SHA-256", [result.provenance.run_sha256]) for result in results),
+        *(("evaluation", [text]) for text in dict.fromkeys(map(_settings_text, stated))),
+        ("scores computed elsewhere", (of.name for of in results if of.settings is None)),
     ]
-    evaluation_settings = dict.fromkeys(
-        _settings_text(result.settings) for result in results if result.settings is not None
-    )
-    rows += [("evaluation", settings) for settings in evaluation_settings]
-    elsewhere = dict.fromkeys(result.name for result in results if result.settings is None)
-    if elsewhere:
-        rows.append(("scores computed elsewhere", ", ".join(elsewhere)))
     if comparison is not None:
         text = f"baseline={comparison.baseline}, {_settings_text(comparison.settings)}"
-        rows.append(("comparison", text))
-    return rows
+        facts.append(("comparison", [text]))
+    rows = [(label, ", ".join(filter(None, dict.fromkeys(values)))) for label, values in facts]
+    return [(label, text) for label, text in rows if text]
 
 
 def _settings_text(settings: EvaluationSettings | ComparisonSettings) -> str:

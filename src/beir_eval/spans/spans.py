@@ -184,12 +184,9 @@ class Spans:
         shift = location.shift if field == "text" else 0
         if part.text is None:
             length = len(aligner.text) - shift
-            return (
-                f"the end, {part.end}, is beyond the text of document {shown(part.doc_id)}, of "
-                f"{number_of(length, 'character')}"
-                if (part.end or 0) > length
-                else ""
-            )
+            beyond = f"the end, {part.end}, is beyond the text of document {shown(part.doc_id)}, of"
+            is_inside = (part.end or 0) <= length
+            return "" if is_inside else f"{beyond} {number_of(length, 'character')}"
         if part.start is None:
             is_there = location.stage in ("exact", "white_space", "letters")
             return "" if is_there else f"document {shown(part.doc_id)} does not have its text"
@@ -298,33 +295,34 @@ def _problem_of_offsets(aligner: Aligner, part: Part, text: str, shift: int) -> 
 def _reason(aligner: Aligner, text: str, start: int, end: int, shift: int) -> str:
     """Return why a text may not stand at its offsets, if the cause is a usual one."""
     whole = aligner.text[shift:]
-    ways: list[tuple[str, Callable[[], bool]]] = [
-        (
-            "its end is that of its last character, and must be the one after it",
-            lambda: whole[start : end + 1] == text,
-        ),
-        (
-            "its offsets count the bytes of UTF-8, and must count characters",
-            lambda: whole.encode(errors="replace")[start:end] == text.encode(errors="replace"),
-        ),
-        (
-            "its offsets count UTF-16 units, as in JavaScript and Java, and must count characters",
-            lambda: _utf16(whole)[2 * start : 2 * end] == _utf16(text),
-        ),
-        (
-            r"its offsets are of a text in which \r\n was read as \n",
-            lambda: whole.replace("\r\n", "\n")[start:end] == text.replace("\r\n", "\n"),
-        ),
-        (
-            r"its offsets are of a text with \r\n at the ends of lines, and the corpus has \n",
-            lambda: (
-                whole.replace("\n", "\r\n")[start:end].replace("\r\n", "\n")
-                == text.replace("\r\n", "\n")
-            ),
-        ),
-    ]
-    return next((f": {reason}" for reason, holds in ways if holds()), "")
+    if whole[start : end + 1] == text:
+        return ": its end is that of its last character, and must be the one after it"
+    for reason, encoded, unit in _OTHER_OFFSETS:
+        if encoded(whole)[unit * start : unit * end] == encoded(text):
+            return f": its offsets {reason}"
+    return ""
 
 
-def _utf16(text: str) -> bytes:
-    return text.encode("utf-16-le", errors="replace")
+#: (what offsets are, the text that they are of, its units for each of them).
+_OTHER_OFFSETS: Sequence[tuple[str, Callable[[str], str | bytes], int]] = (
+    (
+        "count the bytes of UTF-8, and must count characters",
+        lambda text: text.encode(errors="replace"),
+        1,
+    ),
+    (
+        "count UTF-16 units, as in JavaScript and Java, and must count characters",
+        lambda text: text.encode("utf-16-le", errors="replace"),
+        2,
+    ),
+    (
+        r"are of a text in which \r\n was read as \n",
+        lambda text: text.replace("\r\n", "\n"),
+        1,
+    ),
+    (
+        r"are of a text with \r\n at the ends of lines, and the corpus has \n",
+        lambda text: text.replace("\r\n", "\n").replace("\n", "\r\n"),
+        1,
+    ),
+)

@@ -269,19 +269,16 @@ class CheckpointCurve(Shown, Saved):
         )
 
     def _notes(self) -> Iterator[str]:
-        settings = self.settings
+        alpha, margin = self.settings.alpha, self.settings.margin
         yield (
-            f"★ the best mean; ○ the first step that no later one is shown to beat at "
-            f"{settings.alpha:g} (one-sided sign flips, corrected by Holm over the later steps); ● "
-            f"settled: moreover, each later step is shown to gain less than {settings.margin:g} "
-            f"(one-sided t tests), and a true gain of {settings.margin:g} would be detected in "
-            f"about {POWER:.0%} of cases or more"
+            f"○: one-sided sign flips at {alpha:g}, corrected by Holm over the later steps; ●: "
+            f"moreover, each later step is shown to gain less than {margin:g} (one-sided t tests), "
+            f"and a true gain of {margin:g} would be detected in about {POWER:.0%} of cases or more"
         )
-        count = len(self.checkpoints) - 1
         yield (
-            f"means have t intervals, {percent_text(1 - settings.alpha)} each; each step against "
-            f"the one before: two-sided sign flips, corrected by max-T over the {count} of a "
-            "measure, with simultaneous intervals"
+            f"means have t intervals, {percent_text(1 - alpha)} each; each step against the one "
+            "before: two-sided sign flips, corrected by max-T over the "
+            f"{len(self.checkpoints) - 1} of a measure, with simultaneous intervals"
         )
         yield queries_only_note()
         yield from source_notes(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from beir_eval.core.arrays import is_iterable, rows_from_lengths
+from beir_eval.core.arrays import rows_from_lengths
 from beir_eval.core.files import as_path
 from beir_eval.core.ids import checked_query_ids
 from beir_eval.datasets.corpus import read_query_metadata
@@ -51,18 +51,13 @@ def cut(
         unit: what the numbers count; appended to each label.
 
     Raises:
-        InputError: a value is not a number, or all are NaN, or there are no values.
+        InputError: all values are NaN, or there are none.
         SettingError: fewer than two parts or more than 1,000, or edges that are not finite numbers
             or do not ascend.
 
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
     """
-    not_numbers = [query_id for query_id, value in values.items() if not is_number(value)]
-    if not_numbers:
-        query_id = not_numbers[0]
-        msg = f"numbers were expected, not {shown(values[query_id])} for query {shown(query_id)}"
-        raise InputError(msg)
     numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
     if not numbers:
         raise InputError("there is no number to cut at; give one for each query")
@@ -76,7 +71,10 @@ def cut(
         lowest = min(numbers.values())
         edges = [edge for edge in dict.fromkeys(quantiles) if edge > lowest]
     else:
-        edges = _checked_edges(edges)
+        edges = list(edges)
+        if not all(map(math.isfinite, edges)) or edges != sorted({*edges}):
+            msg = f"edges must be finite numbers that ascend, not {shown(edges)}"
+            raise SettingError(msg)
     are_whole = are_whole and all(float(edge).is_integer() for edge in edges)
     labels = _slice_labels(
         list(edges), are_whole=are_whole, are_counts=are_whole and min(numbers.values()) >= 0
@@ -87,19 +85,6 @@ def cut(
         query_id: f"{labels[bisect_right(edges, numbers[query_id])]}{suffix}"
         for query_id in ordered
     }
-
-
-def _checked_edges(edges: Any) -> list[float]:
-    """Return the edges as a list; raise SettingError unless they are finite and ascend."""
-    listed: list[Any] = list(edges) if is_iterable(edges) else [None]
-    are_numbers = all(is_number(edge) and math.isfinite(edge) for edge in listed)
-    if not are_numbers:
-        msg = f"edges must be a list of finite numbers, not {shown(edges)}"
-        raise SettingError(msg)
-    if any(first >= second for first, second in pairwise(listed)):
-        msg = f"edges must ascend, not {shown(listed)}"
-        raise SettingError(msg)
-    return listed
 
 
 def _slice_labels(edges: list[float], *, are_whole: bool, are_counts: bool) -> list[str]:
