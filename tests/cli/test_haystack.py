@@ -126,14 +126,6 @@ COMPONENTS_WITH_IMPORTS = {
         "type": "haystack.components.joiners.branch.BranchJoiner",
         "init_parameters": {"type_": "antigravity.Thing"},
     },
-    "a filter of a template": {
-        "type": "haystack.components.converters.output_adapter.OutputAdapter",
-        "init_parameters": {
-            "template": "{{ a | b }}",
-            "output_type": "str",
-            "custom_filters": {"b": "antigravity.thing"},
-        },
-    },
 }
 
 

@@ -119,9 +119,3 @@ def test_ids_of_judged_documents_that_look_like_chunks_stay(folder):
     output = success(run(*arguments))
     assert "0.5000" in output
     assert "of chunks, such" not in output
-
-
-def test_ranks_without_scores_in_a_table_are_called_so(folder):
-    (folder / "run.csv").write_text("query_id,doc_id,rank\nq1,a,1\nq1,b,2\n")
-    output = refusal(run("evaluate", folder / "q.txt", folder / "run.csv"))
-    assert "Write scores that descend with rank" in output

@@ -1,7 +1,5 @@
 """What the driver refuses before a job runs, and what column names and types it takes."""
 
-from types import SimpleNamespace
-
 import pytest
 
 import beir_eval
@@ -14,7 +12,6 @@ spark_servers.skip_without_java()
 from pyspark.sql import functions as F  # noqa: E402, N812
 
 from beir_eval.integrations.spark import check, evaluate, summarise  # noqa: E402
-from beir_eval.integrations.spark.distribution import num_buckets  # noqa: E402
 
 QRELS = [("q1", "d1", 2), ("q1", "d2", 0), ("q2", "d1", 1)]
 RUN = [("q1", "d2", 0.9, 1), ("q1", "d1", 0.8, 2), ("q3", "d1", 0.7, 1)]
@@ -183,13 +180,6 @@ def test_a_table_that_lacks_columns_or_has_some_twice_is_refused_before_a_job(se
             summarise(wrong)
         assert words in str(caught.value)
         assert "the score table of 'run'" in str(caught.value)
-
-
-def test_buckets_are_limited_and_a_number_that_is_not_known_is_200():
-    for number, buckets in (("7", 28), ("auto", 800), (None, 800)):
-        session = SimpleNamespace(conf={"spark.sql.shuffle.partitions": number})
-        assert num_buckets(None, SimpleNamespace(sparkSession=session)) == buckets
-    assert num_buckets(1e55, None) == 100_000
 
 
 # In memory, the scores of this made run are said to ascend.

@@ -270,14 +270,14 @@ class Journal:
             )
             saved = SavedAnswer(str(record["query"]), answer, str(record["at"]))
             query_id = id_text(record["query_id"])
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
             raise self._damaged_line_error(number, error) from error
         return query_id, saved
 
     def _parse_record(self, number: int, line: bytes) -> dict[str, Any]:
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._damaged_line_error(number, error) from error
         if not isinstance(record, dict):
             raise self._damaged_line_error(number, "not a record")
