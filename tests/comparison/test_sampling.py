@@ -81,15 +81,6 @@ def test_equal_repeats_have_the_p_over_queries_and_no_narrower_interval():
     assert (both[0].low, both[0].high) == (averaged[0].low, averaged[0].high)
 
 
-def test_a_verdict_over_repeats_states_both_p():
-    comparison = compare(
-        {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, baseline="b"
-    )
-    note = "nDCG@10, a vs b: p ≤0.0001 over queries alone, without repeats"
-    assert note in comparison.to_markdown()
-    assert comparison.differences[0].p > 0.0001
-
-
 @settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(
     shift=st.sampled_from([0.0, 0.03, 0.06, 0.2]),

@@ -653,7 +653,7 @@ class AcrossDatasets(Shown, Saved):
         )
         group = "; a group is a sequence, in the order of the averages, in which no two systems do"
         yield f"{self._meaning_of_marks}{'' if self.baseline else group}"
-        yield from source_notes(self.systems, self.computed_elsewhere, self._custom_measures)
+        yield from source_notes(self.computed_elsewhere, self._custom_measures)
         for dataset in self.datasets:
             if list(dataset.parts) != [dataset.name]:
                 yield (
