@@ -340,22 +340,15 @@ def _repeats(comparison: Compared) -> Chance:
 
 
 def _noise_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield how much noise of training would undo a verdict, if one can be undone."""
+    """Yield how much noise of training would undo the weakest verdict, if one can be undone."""
     decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
-    if not decided:
-        return
-    weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
-    if comparison.baseline is None and weakest.verdict == "worse":
-        weakest = weakest.reversed()
-    which = "this verdict"
-    if len(decided) > 1:
-        measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
-        against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"{weakest.system}{against}{measure}"
-    noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
-    if not weakest.noise_to_undo:
+    if decided:
+        weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
         noise = "Any training noise"
-    yield f"{noise} would make {which} undecided"
+        if weakest.noise_to_undo:
+            noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
+        pair = f"{weakest.system} vs {weakest.against} on {weakest.measure}"
+        yield f"{noise} would make {pair} undecided"
 
 
 def method_notes(comparison: Compared) -> Iterator[str]:

@@ -86,10 +86,9 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
     ranked = list(dict.fromkeys(_ranked_sentences(comparison, queries or {})))
-    must = [sentence for sentence in ranked if not sentence.importance]
-    may = [sentence for sentence in ranked if sentence.importance]
-    further = sorted(may, key=lambda sentence: sentence.importance)[:_MOST_FURTHER]
-    kept = [*must, *further][:_MOST_SENTENCES]
+    num_must = sum(not sentence.importance for sentence in ranked)
+    most = min(num_must + _MOST_FURTHER, _MOST_SENTENCES)
+    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:most]
     texts = [sentence.text for sentence in ranked if sentence in kept]
     others = [sentence.text for sentence in ranked if sentence not in kept]
     measures = comparison.measures
