@@ -2,7 +2,7 @@
 
 import pytest
 
-from beir_eval import EvaluationResult, compare, compare_runs
+from beir_eval import EvaluationResult, Run, compare, compare_runs
 from beir_eval.comparison.limits import cautions_on
 from beir_eval.evaluation import tables
 
@@ -20,16 +20,6 @@ def ranking(length, last="d"):
 
 def cautions(runs, measures="Recall@20"):
     return cautions_on(compare_runs(QRELS, runs, measures))
-
-
-def test_unjudged_queries_of_all_runs_are_counted_unless_a_warning_counts_them():
-    runs = {name: dict.fromkeys([*QRELS, "x1", "x2"], ranking(10, name)) for name in "ab"}
-    sentence = "2 queries of the runs have no judgements and are left out."
-    assert sentence in str(compare_runs(QRELS, runs, "MRR"))
-    comparison = compare_runs(QRELS, runs | {"c": {"q00": ranking(10)}}, "MRR")
-    assert "no judgements and" not in str(comparison)
-    runs["b"] = dict.fromkeys(QRELS, ranking(10, "b"))
-    assert sentence not in str(compare_runs(QRELS, runs, "MRR"))
 
 
 def test_of_rankings_of_which_the_longest_are_equal_the_mean_depth_counts():
@@ -81,13 +71,6 @@ def test_queries_without_a_relevant_document_are_counted_if_they_are_many():
     assert not any("relevant document" in text for text in cautions_on(comparison))
     for text in (str(comparison), comparison.to_latex(), comparison.to_markdown()):
         assert "8 of 12 queries" in text
-
-
-def test_a_comparison_of_common_queries_that_does_not_take_place_says_what_to_set():
-    whole = dict.fromkeys(QRELS, ranking(10))
-    half = {query: whole[query] for query in list(QRELS)[:6]}
-    comparison = compare_runs(QRELS, {"half": half, "whole": whole}, "MRR", on="intersection")
-    assert "compare on the 6, which may be the easier ones: missing='skip' with" in str(comparison)
 
 
 def test_missing_queries_do_not_make_rankings_shallow():
@@ -143,3 +126,21 @@ def test_tables_for_papers_and_programs_say_that_depths_are_compared(tmp_path):
     for text in (tables.to_markdown(results), tables.to_latex(results)):
         assert words in text
         assert words not in tables.to_latex(results, measures=["MRR@10"])
+
+
+def test_the_range_goes_from_the_worst_to_the_best_order():
+    qrels = {"q1": {"r": 1, "n": 0}, "q2": {"r": 1}}
+    tied = {"q1": {"r": 1.0, "x": 1.0, "n": 1.0}, "q2": {"r": 1.0}}
+    plain = {"q1": {"r": 2.0, "x": 1.0}, "q2": {"r": 1.0}}
+    comparison = compare_runs(qrels, {"plain": plain, "tied": tied}, ["MRR", "Judged@2"])
+    [ties] = comparison.ties
+    assert (ties.measure, ties.system) == ("MRR", "tied")
+    assert (ties.low, ties.high) == ((1 / 3 + 1) / 2, 1)
+    sentence = "Ties: tied scores 0.6667 to 1.0000 on MRR, depending on how ties are broken"
+    assert f"{sentence}." in comparison.notes()
+
+
+def test_rankings_without_scores_have_no_tie_interval():
+    qrels = {"q1": {"r": 1}, "q2": {"r": 1}}
+    run = Run.from_rankings({"q1": ["r"], "q2": ["r"]})
+    assert compare_runs(qrels, {"a": run, "b": run}, "MRR").ties == ()

@@ -11,7 +11,6 @@ import pytest
 from beir_eval import (
     BeirEvalWarning,
     Comparison,
-    EvaluationResult,
     Qrels,
     Run,
     assert_no_regression,
@@ -27,7 +26,7 @@ from beir_eval import (
 )
 from beir_eval.comparison.differences import possible_sizes, verdict_of
 from beir_eval.comparison.records import ComparisonSettings
-from beir_eval.comparison.verdict_sentences import evidence_notes, not_excluded_texts
+from beir_eval.comparison.verdict_sentences import evidence_notes, not_excluded_text
 from beir_eval.display.tables import latex_text
 from beir_eval.errors import (
     InputError,
@@ -42,6 +41,7 @@ from beir_eval.significance import paired_t, sign_flip, smallest_margin
 from beir_eval.significance.corrections import correct
 from beir_eval.significance.equivalence import lower_bound
 from families import max_t_of_pairs
+from made_results import given
 
 
 def ranked(ranks):
@@ -93,11 +93,8 @@ def test_every_number_equals_that_of_the_named_test():
         assert math.isclose(difference.difference, differences.mean(), abs_tol=1e-15)
         assert difference.p == sign_flip(differences, draws=5_000).p
         assert difference.p_t == paired_t(differences).p
-        assert (difference.wins, difference.ties, difference.losses) == (
-            (differences > 0).sum(),
-            (differences == 0).sum(),
-            (differences < 0).sum(),
-        )
+        counts = difference.losses, difference.ties, difference.wins
+        assert counts == tuple((np.sign(differences) == sign).sum() for sign in (-1, 0, 1))
         assert difference.low <= difference.difference <= difference.high
         raw.append(difference.p)
     corrected = correct(raw, "holm")
@@ -153,8 +150,6 @@ def test_systems_that_differ_by_less_than_the_margin_are_equal_within_it():
         "MRR", "b"
     )
     assert difference.verdict == "equivalent"
-    p = f"p of a difference of 0.01 or more {difference.p_equal:.4f}"
-    assert list(evidence_notes([difference], 0.01)) == [f"MRR, b vs a: {p}"]
     assert difference.p_equal <= 0.05
     assert 0 < abs(difference.difference) < 0.01
 
@@ -183,13 +178,9 @@ def test_another_test_is_used_on_request_and_its_note_is_kept():
 
 def test_a_single_comparison_needs_no_correction_with_or_without_a_baseline():
     evaluated = results(a=BASE, b=NOISY)
-    without_baseline, with_baseline = (
-        compare(evaluated).differences[0],
-        compare(evaluated, baseline="a").differences[0],
-    )
-    assert without_baseline.p_corrected == without_baseline.p
-    assert with_baseline.p_corrected == with_baseline.p
-    assert without_baseline.verdict == with_baseline.verdict
+    pairs = [compare(evaluated, baseline=baseline).differences[0] for baseline in (None, "a")]
+    assert [pair.p_corrected for pair in pairs] == [pair.p for pair in pairs]
+    assert pairs[0].verdict == pairs[1].verdict
 
 
 def test_systems_that_differ_by_rounding_alone_do_not_differ():
@@ -398,7 +389,7 @@ def test_a_margin_of_half_the_range_is_refused_and_one_above_a_tenth_is_warned_o
     compare_runs(qrels, runs, "MRR", margin=0.1)
     rows = {"a": np.arange(1.0, 9.0), "b": np.arange(2.0, 10.0)}
     percent, unbounded = (
-        given("quality", rows, bounds=bounds, higher_is_better=True) for bounds in ((0, 100), None)
+        given(rows, "quality", bounds=bounds, higher_is_better=True) for bounds in ((0, 100), None)
     )
     compare(percent, margin=10)
     compare(unbounded, margin=1000)
@@ -472,11 +463,12 @@ def test_a_system_and_its_copy_are_identical_whatever_the_number_of_queries():
     many = BASE * 10
     pair = compare(results(a=many, b=many), baseline="a").difference("MRR", "b")
     assert (pair.difference, pair.p, pair.p_t, pair.verdict) == (0.0, 1.0, 1.0, "identical")
-    assert (pair.effect, pair.detectable, pair.ties) == (0.0, None, 300)
+    assert (pair.low, pair.high, pair.effect) == (0.0, 0.0, 0.0)
+    assert (pair.detectable, pair.ties) == (None, 300)
     few = compare(results(a=BASE[:3], b=BASE[:3]), baseline="a").difference("MRR", "b")
     assert (few.verdict, few.low, few.high) == ("identical", -math.inf, math.inf)
     text = "a loss or gain of up to 0.708 on other queries is not excluded"
-    assert list(not_excluded_texts(few)) == [text]
+    assert not_excluded_text(few) == text
 
 
 @pytest.mark.parametrize(
@@ -607,17 +599,11 @@ def test_swapping_the_systems_of_a_difference_mirrors_its_numbers():
     for difference in comparison.differences:
         mirrored = comparison.difference(difference.measure, difference.against, difference.system)
         assert (mirrored.system, mirrored.against) == (difference.against, difference.system)
-        assert (mirrored.difference, mirrored.low, mirrored.high) == (
-            -difference.difference,
-            -difference.high,
-            -difference.low,
-        )
+        ends = -difference.high, -difference.low
+        assert (mirrored.difference, mirrored.low, mirrored.high) == (-difference.difference, *ends)
         assert mirrored.low <= mirrored.difference <= mirrored.high
-        assert (mirrored.wins, mirrored.ties, mirrored.losses) == (
-            difference.losses,
-            difference.ties,
-            difference.wins,
-        )
+        counts = difference.losses, difference.ties, difference.wins
+        assert (mirrored.wins, mirrored.ties, mirrored.losses) == counts
         assert mirrored.effect == -difference.effect
         assert mirrored.verdict == mirrored_verdicts[difference.verdict]
         for field in ("p", "p_corrected", "p_equal"):
@@ -648,7 +634,7 @@ def test_a_latex_row_that_begins_with_a_bracket_or_a_star_is_protected():
 @pytest.mark.parametrize("num_systems", [2, 5, 10])
 def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_comparisons(num_systems):
     rows = {f"s{index}": [0.5] * 49 + [0.5 + 1e-9 * index] for index in range(num_systems)}
-    results = given("nDCG@10", rows)
+    results = given(rows, "nDCG@10")
     least = compare(results, baseline="s0").difference("nDCG@10", "s1").smallest_margin
     assert least == smallest_margin(50, alpha=0.05 / (num_systems - 1))
     for factor, verdict in ((0.999, "undecided"), (1.001, "equivalent")):
@@ -656,22 +642,12 @@ def test_no_pair_is_equal_within_less_than_the_smallest_margin_of_so_many_compar
         assert {pair.verdict for pair in pairs} == {verdict}
 
 
-def given(measure, rows, **scale):
-    """Return results with these scores, a row for each system."""
-    return [
-        EvaluationResult.from_scores(
-            name, {measure: {f"q{index}": score for index, score in enumerate(row)}}, **scale
-        )
-        for name, row in rows.items()
-    ]
-
-
 def few_differing(num_wins, num_losses, num_queries=30, size=1.0, **settings):
     """Return the comparison of systems whose scores differ on few queries."""
     old = [0.0] * num_wins + [size] * num_losses
     ties = [0.0] * (num_queries - num_wins - num_losses)
     rows = {"old": old + ties, "new": [size - score for score in old] + ties}
-    return compare(given("Success@1", rows), baseline="old", **settings)
+    return compare(given(rows, "Success@1"), baseline="old", **settings)
 
 
 def test_where_few_queries_differ_the_loss_that_is_not_excluded_follows_the_interval():
@@ -690,17 +666,12 @@ def test_a_verdict_on_few_queries_says_what_it_assumes():
     [pair] = few_differing(7, 0).differences
     assert pair.verdict == "better"
     assert pair.loss_not_excluded == 0
-    assert not list(not_excluded_texts(pair))
+    assert not not_excluded_text(pair)
     [pair] = few_differing(6, 0, num_queries=100, size=0.1).differences
     assert pair.verdict == "better"
     for either, name in ((pair, "loss"), (pair.reversed(), "gain")):
-        [text] = not_excluded_texts(either)
-        assert text.startswith(f"unless differences are symmetric, a {name} of up to")
-
-
-def test_identical_scores_have_no_interval():
-    [pair] = few_differing(0, 0).differences
-    assert (pair.low, pair.high, pair.verdict) == (0, 0, "identical")
+        text = f"unless differences are symmetric, a {name} of up to"
+        assert not_excluded_text(either).startswith(text)
 
 
 @pytest.mark.parametrize("interval", ["test", "t"])
@@ -727,7 +698,7 @@ def test_the_level_of_a_correction_is_not_printed():
     assert single.power_note == "3 queries differ: too few for significance at 0.05"
     scores = np.zeros((5, 40))
     scores[1:, :7] = 1
-    results = given("Success@1", {f"s{index}": row for index, row in enumerate(scores.tolist())})
+    results = given({f"s{index}": row for index, row in enumerate(scores.tolist())}, "Success@1")
     [pair, *_] = compare(results, baseline="s0", correction="bonferroni", alpha=0.04).differences
     assert pair.power_note == (
         "7 queries differ: too few for significance after correction for 4 comparisons"

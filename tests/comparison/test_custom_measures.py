@@ -204,7 +204,7 @@ def test_a_system_must_state_the_same_bounds_and_direction_as_the_others():
 
 def test_a_measure_or_query_that_a_system_lacks_is_named():
     first, other = given_scores("A", BASE), given_scores("B", BASE, measure="cost")
-    with pytest.raises(NotEvaluatedError, match="'B' has no seconds; it holds cost"):
+    with pytest.raises(NotEvaluatedError, match="seconds was not evaluated for 'B'; it holds cost"):
         compare([first, other], measures="seconds")
     with pytest.raises(UnknownMeasureError, match="no measure 'minutes'"):
         compare([first, first.model_copy(update={"name": "B"})], measures="minutes")

@@ -8,14 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from beir_eval import (
-    BeirEvalWarning,
-    EvaluationResult,
-    compare,
-    evaluate,
-    write_qrels,
-    write_run,
-)
+from beir_eval import BeirEvalWarning, EvaluationResult, compare, evaluate, write_qrels, write_run
 from beir_eval.comparison import assert_no_regression, check_gate, to_junit
 from beir_eval.comparison.gate import check_floors
 from beir_eval.comparison.gate_output import full_reason, gate_document
@@ -25,6 +18,7 @@ from beir_eval.significance.equivalence import non_inferiority
 from beir_eval.significance.sign_flip import sign_flip_many
 from beir_eval.significance.validation import without_noise
 from command_line import output_of, refusal, run
+from made_results import given
 
 RANKS = np.random.default_rng(0).integers(2, 9, 40).tolist()
 QRELS = {f"q{query:02}": {"a": 1} for query in range(40)}
@@ -51,14 +45,6 @@ RUNS = {
 
 def result(name):
     return evaluate(QRELS, RUNS[name], ["MRR", "nDCG@10"], name=name)
-
-
-def given(rows, measure="nDCG@10", **scale):
-    """Return results with these scores, a row for each system."""
-    return [
-        EvaluationResult.from_scores(name, {measure: by_query(row)}, **scale)
-        for name, row in rows.items()
-    ]
 
 
 def by_query(row):

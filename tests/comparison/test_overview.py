@@ -70,14 +70,7 @@ def test_of_all_pairs_the_higher_mean_stands_first_and_no_number_depends_on_the_
     rows = dict(zip("abcd", scores_of(*means.values()), strict=True))
     comparison = compare([made(rows[name], name) for name in names], draws=500)
     pairs = shown_differences(comparison)
-    assert [(pair.system, pair.against) for pair in pairs] == [
-        ("d", "c"),
-        ("d", "b"),
-        ("d", "a"),
-        ("c", "b"),
-        ("c", "a"),
-        ("b", "a"),
-    ]
+    assert [pair.system + pair.against for pair in pairs] == ["dc", "db", "da", "cb", "ca", "ba"]
     for pair in pairs:
         assert pair.difference >= 0
         original = comparison.difference(pair.measure, pair.system, pair.against)
@@ -168,10 +161,10 @@ def test_an_undecided_pair_has_a_sentence_on_what_so_few_queries_can_show(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "simultaneous 95% intervals"),
-        ({"correction": "holm"}, "intervals of 95% or more each"),
-        ({"correction": "none"}, "95% intervals"),
-        ({"interval": "t"}, "95% t intervals, not of the test"),
+        ({}, "95% simultaneous intervals"),
+        ({"correction": "holm"}, "intervals of at least 95% each"),
+        ({"correction": "none"}, "intervals of 95% each"),
+        ({"interval": "t"}, "95% t intervals"),
     ],
 )
 def test_a_figure_says_what_its_intervals_are(options, words):
@@ -245,23 +238,5 @@ def test_the_csv_of_queries_counts_documents_of_the_measures_relevance_level():
     runs = {"first": dict.fromkeys(qrels, first), "second": dict.fromkeys(qrels, second)}
     comparison = compare_runs(qrels, runs, ["MRR", "MRR(rel=2)"])
     rows = list(csv.DictReader(io.StringIO(comparison.to_query_csv())))
-    assert [(row["first_relevant_against"], row["first_relevant"]) for row in rows] == [
-        ("1", "1"),
-        ("1", "1"),
-        ("2", "1"),
-        ("2", "1"),
-    ]
-
-
-def test_each_table_has_the_judged_shares_of_its_measure():
-    qrels = {f"q{number}": {"a": 1} for number in range(8)}
-    runs = {
-        name: {query: {first: 3.0, second: 2.0} for query in qrels}
-        for name, first, second in (("one", "a", "x"), ("two", "x", "a"), ("three", "x", "a"))
-    }
-    comparison = compare_runs(qrels, runs, ["MRR@1", "Recall@2"], baseline="one")
-    lines = str(comparison).splitlines()
-    assert [line.split()[:3] for line in lines if " mean " in line] == [
-        ["MRR@1", "mean", "judged"],
-        ["Recall@2", "mean", "judged"],
-    ]
+    ranks = [(row["first_relevant_against"], row["first_relevant"]) for row in rows]
+    assert ranks == [("1", "1")] * 2 + [("2", "1")] * 2

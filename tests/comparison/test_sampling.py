@@ -81,15 +81,6 @@ def test_equal_repeats_have_the_p_over_queries_and_no_narrower_interval():
     assert (both[0].low, both[0].high) == (averaged[0].low, averaged[0].high)
 
 
-def test_a_verdict_over_repeats_states_both_p():
-    comparison = compare(
-        {"a": seeds("a", SWINGS, 0.1), "b": seeds("b", SWINGS, 0, 10)}, baseline="b"
-    )
-    note = "nDCG@10, a vs b: p ≤0.0001 over queries alone, without repeats"
-    assert note in comparison.to_markdown()
-    assert comparison.differences[0].p > 0.0001
-
-
 @settings(max_examples=settings.default.max_examples // 4, deadline=None)
 @given(
     shift=st.sampled_from([0.0, 0.03, 0.06, 0.2]),
@@ -133,7 +124,8 @@ def test_one_run_each_says_which_noise_of_training_would_undo_the_verdict_in_one
     comparison = compare(systems, baseline="b")
     noise = comparison.difference(MEASURE, "a").noise_to_undo
     [note] = [note for note in comparison.notes() if "raining noise" in note]
-    assert note == f"Training noise of SD {noise:.2g} in each run would make this verdict undecided"
+    end = f"would make a vs b on {MEASURE} undecided"
+    assert note == f"Training noise of SD {noise:.2g} in each run {end}"
     none = compare(systems, baseline="b", deterministic=["a", "b"])
     assert none.difference(MEASURE, "a").noise_to_undo is None
     assert not any("raining noise" in note for note in none.notes())
@@ -426,8 +418,7 @@ def test_the_noise_that_undoes_a_verdict_names_the_least_certain_one():
     noise = 0.02 * np.random.default_rng(3).normal(size=60)
     gains = made([BASE / 2 + 0.01 + noise, BASE / 2 + 0.2 + noise], "a", ("MRR", "P@5"))
     comparison = compare([gains, base], baseline="b")
-    weakest = comparison.difference("MRR", "a")
-    assert weakest.verdict == "better"
+    assert comparison.difference("MRR", "a").verdict == "better"
     assert any(" on MRR undecided" in note for note in comparison.notes())
 
 

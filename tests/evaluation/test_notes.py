@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from beir_eval import Qrels, Run, evaluate
+from beir_eval import Run, evaluate
 from beir_eval.evaluation.notes import retrieval_notes
 from beir_eval.evaluation.records import Retrieval
 
@@ -24,11 +24,11 @@ RUN = {
 }
 OTHER = {"no_relevant": "skip", "drop_identical_ids": True, "ties": "input"}
 CHUNKS = {"q1": ["a#1", "a#2", "b#1", "x#1", "x#2", "x#3", "c"]}
-REPEATED = Qrels.from_columns(["q1", "q1", "q1", "q2"], ["a", "b", "a", "c"], [2, 1, 2, 1])
+FEW = {query: QRELS[query] for query in ("q1", "q2")}
 TWICE = {"q1": ["a", "a", "b", "a"], "q2": ["c", "d", "c"]}
 CASES = {
     "other-settings": (QRELS, RUN, OTHER),
-    "repeated-judgements": (REPEATED, RUN, {}),
+    "unjudged-queries": (FEW, RUN, {}),
     "chunks": (QRELS, Run.from_rankings(CHUNKS, collapse="#"), {}),
     "first-copies": (QRELS, Run.from_rankings(TWICE), {"duplicates": "first"}),
     "all-copies": (QRELS, Run.from_rankings(TWICE), {"duplicates": "keep"}),

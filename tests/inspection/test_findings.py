@@ -12,7 +12,7 @@ import pytest
 
 from beir_eval import BeirEvalWarning, Evaluator, Run, compare_runs, evaluate, read_qrels, read_run
 from beir_eval.datasets import demo
-from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.validation import validate
 
 QUERIES = [f"q{number:02}" for number in range(40)]
@@ -511,8 +511,8 @@ def test_grades_of_the_deep_learning_tracks_need_a_level_in_binary_measures():
     assert Evaluator(qrels, ["MAP(rel=2)", "nDCG"]).evaluate(run).warnings() == []
     with pytest.warns(BeirEvalWarning, match="Deep Learning"):
         result = Evaluator(qrels, ["nDCG", "MAP"]).evaluate(run)
-    assert labelled_warnings(result, "run", measures=["MAP"])
-    assert labelled_warnings(result, "run", measures=["nDCG"]) == []
+    assert warnings_on(result, "run", measures=["MAP"])
+    assert warnings_on(result, "run", measures=["nDCG"]) == []
 
 
 def test_empty_rankings_are_no_sign_of_a_mistake():

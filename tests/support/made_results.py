@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from beir_eval import evaluate
+from beir_eval import EvaluationResult, evaluate
 from beir_eval.evaluation.score_matrix import ScoreMatrix
 
 MEASURE = "nDCG@10"
@@ -15,6 +15,18 @@ def made(scores, name="made", measures=(MEASURE,), prefix="q"):
     run = {query_id: {"a": 1.0} for query_id in qrels}
     result = evaluate(qrels, run, list(measures), name=name)
     return result.model_copy(update={"values": ScoreMatrix(values)})
+
+
+def given(rows, measure=MEASURE, **scale):
+    """Return results of scores from elsewhere, a row for each system, as ``from_scores`` does."""
+    return [
+        EvaluationResult.from_scores(
+            name,
+            {measure: {f"q{index:02}": float(score) for index, score in enumerate(row)}},
+            **scale,
+        )
+        for name, row in rows.items()
+    ]
 
 
 def scores_apart(gap, spread=0.05, num_queries=800):

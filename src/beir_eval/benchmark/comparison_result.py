@@ -24,7 +24,6 @@ from beir_eval.comparison.tables import evidence_cells, marked
 from beir_eval.comparison.verdict_sentences import (
     common_queries_text,
     headline_of,
-    interval_note,
     mean_interval_text,
     measure_text,
     p_text,
@@ -628,13 +627,11 @@ class AcrossDatasets(Shown, Saved):
         )
         yield f"single data sets: {sets}; averages: {averages}; level {alpha:g}"
         yield queries_only_note(sample)
-        test = ComparisonSettings(correction=self.settings.correction, alpha=alpha)
-        yield interval_note(test, len(self.differences))
         yield (
             f"averages and ranks: {kind} bootstrap, {percent_text(1 - alpha)} each, resampling "
             f"{resampled} within each data set"
         )
-        yield from source_notes(self.systems, self.computed_elsewhere, self._custom_measures)
+        yield from source_notes(self.computed_elsewhere, self._custom_measures)
         for dataset in self.datasets:
             if list(dataset.parts) != [dataset.name]:
                 yield (

@@ -27,7 +27,7 @@ from beir_eval.display.tables import (
     score_text,
 )
 from beir_eval.errors import NotEvaluatedError, SettingError, number_of
-from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.depths import judged_depth, judged_share, share_text
 from beir_eval.evaluation.notes import exclusion_sentences
 from beir_eval.evaluation.tables import best_text, score_cells
@@ -288,7 +288,7 @@ class BenchmarkResult(Shown):
             sentence
             for system, by_dataset in self.results.items()
             for name, result in by_dataset.items()
-            for sentence in labelled_warnings(
+            for sentence in warnings_on(
                 result, f"{system}, {name}", measures=list(map(str, parsed)), dataset=name
             )
         )

@@ -12,9 +12,9 @@ from beir_eval.cli.outputs import OutputFormats, write_data
 from beir_eval.core.files import part_of_file_name
 from beir_eval.display.document import section_markdown
 from beir_eval.errors import one_line
-from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.tables import (
-    notes_below_all,
+    notes_below,
     repeats_table,
     screen_of,
     to_latex,
@@ -118,7 +118,7 @@ def print_results(  # noqa: PLR0913 - what there is
         console.print()
     if comparison is not None:
         output.print_comparison(comparison, detail=detail, queries=queries)
-        for note in notes_below_all(results, comparison.measures) if detail else ():
+        for note in notes_below(results, comparison.measures) if detail else ():
             console.print(Text(note))
     elif len(results) == 1:
         print_document(screen_of(results, are_default_measures=not has_measures))
@@ -146,9 +146,7 @@ def _print_stages(stages: Mapping[str, StagedResult], *, detail: bool) -> None:
 def _print_repeats(evaluated: EvaluatedPipelines, measures: Sequence[str]) -> None:
     """Print the means over repeats with their spread, the notes, and which repeats are equal."""
     results = evaluated.all_results
-    print_warnings(
-        sentence for result in results for sentence in labelled_warnings(result, result.name)
-    )
+    print_warnings(sentence for result in results for sentence in warnings_on(result, result.name))
     print_table(repeats_table(evaluated.results, measures))
     number = max(map(len, evaluated.results.values()))
     console.print(
@@ -157,5 +155,5 @@ def _print_repeats(evaluated: EvaluatedPipelines, measures: Sequence[str]) -> No
             "does not cover the chance of the queries"
         )
     )
-    for note in notes_below_all(results, measures):
+    for note in notes_below(results, measures):
         console.print(Text(note))

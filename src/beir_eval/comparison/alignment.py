@@ -25,7 +25,7 @@ from beir_eval.errors import (
 from beir_eval.evaluation.inputs import as_result
 from beir_eval.evaluation.result import EvaluationResult, check_highest_grade
 from beir_eval.evaluation.tables import check_same_scale, shared_measures
-from beir_eval.measures.names import name_among, names_among, registered, with_rel
+from beir_eval.measures.names import names_among, registered, with_rel
 from beir_eval.measures.scales import scale_of
 from beir_eval.significance.validation import FEWEST_QUERIES
 
@@ -483,13 +483,10 @@ def _measures_to_compare(
         if measure is not None and measure.definition.aggregate != "mean":
             msg = f"{measure} is no mean over queries, so its differences cannot be tested"
             raise MeasureError(msg)
-        for result in results:
-            if measure is None:
-                is_lacking = name not in result.measures
-            else:  # it may be listed at another level
-                is_lacking = rel is None and name_among(result.measures, name) != name
-            if is_lacking:
-                msg = f"{result.name!r} has no {name}; it holds {', '.join(result.measures)}"
+        for result in results if measure is None or rel is None else ():
+            if name not in result.measures:
+                held = ", ".join(result.measures)
+                msg = f"{name} was not evaluated for {result.name!r}; it holds {held}"
                 raise NotEvaluatedError(msg)
     return chosen
 
@@ -503,13 +500,10 @@ def _with_rel_evaluated(
         MeasureError: ``rel`` is not a finite number above 0.
         NotEvaluatedError: a result does not hold a measure with this ``rel``.
     """
-    at_level = {
-        name: str(of_level)
-        for name in names
-        if (measure := registered(name)) is not None
-        for of_level in with_rel([measure], rel)
-    }
-    for name, of_level in at_level.items():
+    at_level = []
+    for name in names:
+        measure = registered(name)
+        of_level = name if measure is None else str(*with_rel([measure], rel))
         for result in results:
             if name != of_level not in result.measures:
                 msg = (
@@ -517,7 +511,8 @@ def _with_rel_evaluated(
                     f"{', '.join(result.measures)}; evaluate the runs with the same rel= first"
                 )
                 raise NotEvaluatedError(msg)
-    return tuple(dict.fromkeys(at_level.get(name, name) for name in names))
+        at_level.append(of_level)
+    return tuple(dict.fromkeys(at_level))
 
 
 def custom_scales(

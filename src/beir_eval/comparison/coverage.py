@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from beir_eval.core.saved import FROZEN
 from beir_eval.display.tables import csv_text
 from beir_eval.errors import warn_caller
-from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.notes import ranks_sentence
 from beir_eval.inspection.finding import Finding
 
@@ -87,7 +87,7 @@ def coverage_of(
             repeat = None if len(repeats) == 1 else number
             parts = (system, dataset, "" if repeat is None else f"repeat {repeat}")
             label = ", ".join(filter(None, parts))
-            warnings = labelled_warnings(result, label, measures=measures, dataset=dataset)
+            warnings = warnings_on(result, label, measures=measures, dataset=dataset)
             if is_other:
                 warnings.append(f"{label}: {_OTHER.format(first_of[hashes[0]])}")
             if counted is None or not warnings:
@@ -211,10 +211,8 @@ def missing_note(
 
 def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
     """Emit a BeirEvalWarning for each finding, once."""
-    sentences: dict[str, None] = {}
-    for covered in coverage:
-        sentences.update(dict.fromkeys(covered.warnings[: len(covered.findings)]))
-    for sentence in sentences:
+    sentences = (text for covered in coverage for text in covered.warnings[: len(covered.findings)])
+    for sentence in dict.fromkeys(sentences):
         warn_caller(sentence)
 
 
@@ -229,18 +227,17 @@ def ranked_text_sentences(results: Mapping[str, Sequence[EvaluationResult]]) -> 
         for system, (result, *_) in results.items()
         if (text := getattr(result.counted, "text", None)) is not None
     }
-    sentences = {ranks_sentence(repeats[0]): None for repeats in results.values()} if texts else {}
-    yield from filter(None, sentences)
-    lengths = {system: text.mean_chunk for system, text in texts.items()}
-    if not lengths:
+    if not texts:
         return
-    ascending = sorted(lengths, key=lengths.__getitem__)
+    yield from filter(None, dict.fromkeys(ranks_sentence(of[0]) for of in results.values()))
+    ascending = sorted(texts, key=lambda system: texts[system].mean_chunk)
     lost = {name: count for name in ascending if (count := texts[name].alignment.get("lost", 0))}
     if lost:
         listed = ", ".join(f"{count:,} of {name}" for name, count in lost.items())
         yield f"chunks that are in no document count as nothing found: {listed}"
     settings = results[ascending[0]][0].settings
-    differ = lengths[ascending[-1]] > _OTHER_LENGTH * lengths[ascending[0]]
+    shortest, longest = (texts[ascending[end]].mean_chunk for end in (0, -1))
+    differ = longest > _OTHER_LENGTH * shortest
     if differ and settings is not None and settings.ranks == "chunks":
         yield (
             "longer chunks hold more text at the same rank: ranks of chunks do not compare these "

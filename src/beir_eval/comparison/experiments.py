@@ -185,11 +185,6 @@ class ExperimentPower(Shown, Saved):
             f"{self.num_queries:,} queries, that size is never below {self.smallest_margin:.3f}, "
             "for a measure from 0 to 1"
         )
-        spreads = {row.spread: f"{row.sd:.3f}" for row in self.rows if len(self._by_measure()) == 1}
-        if spreads:
-            yield "standard deviation over queries of the differences: " + ", ".join(
-                f"{spread} {sd}" for spread, sd in spreads.items()
-            )
 
 
 def _size_text(size: float | None) -> str:

@@ -7,15 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.comparison.tables import judged_shares
-from beir_eval.comparison.verdict_sentences import (
-    interval_note,
-    queries_sample_text,
-    some_of,
-    test_text,
-    unit_of,
-)
+from beir_eval.comparison.verdict_sentences import queries_sample_text, some_of, test_text
 from beir_eval.display.tables import Table, score_text
-from beir_eval.errors import number_of
 from beir_eval.evaluation.depths import (
     SHALLOW_PART,
     compares_depths,
@@ -26,10 +19,9 @@ from beir_eval.measures.names import registered
 from beir_eval.measures.registry import JUDGED_ONLY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from beir_eval.comparison.compared import Compared
-    from beir_eval.comparison.records import Difference
 
 #: A judged share is low if it is below this part of the highest, and this much lower.
 _LOW_PART, _LOWER_BY = 0.75, 0.1
@@ -54,11 +46,10 @@ def cautions_on(comparison: Compared) -> list[str]:
     """
     # Rankings without their unjudged documents are shorter too; so are the first few of a ranking,
     # which may all be judged.
-    only_judged = list(_only_judged(comparison))
     unequal = unequal_depths_text(comparison.measures, comparison.deepest_rankings)
-    depths = only_judged or list(_depth_cautions(comparison))
+    lengths = list(_only_judged(comparison)) or list(_depth_cautions(comparison))
     # Of deeper rankings a smaller share is judged, whatever their quality.
-    shares = () if depths or unequal else judged_cautions(comparison)
+    shares = () if lengths or unequal else judged_cautions(comparison)
     first, *others = comparison.measures
     wide = [
         f"{ties.system} scores {score_text(ties.low)} to {score_text(ties.high)}"
@@ -70,7 +61,7 @@ def cautions_on(comparison: Compared) -> list[str]:
     return [
         *_queries_without_difference(comparison),
         *_repeats_cautions(comparison),
-        *depths,
+        *lengths,
         *shares,
         *moved,
     ]
@@ -246,18 +237,6 @@ def counts_unjudged(measure: str) -> bool:
     )
 
 
-def ignored_queries(comparison: Compared) -> Iterator[str]:
-    """Yield that queries of all runs are not judged, unless a warning on missing ones says so."""
-    counts = [
-        None if result.counted is None else result.counted.queries_not_judged
-        for result, *_ in comparison.results.values()
-    ]
-    missing = any(coverage.queries_missing for coverage in comparison.coverage)
-    if counts and not missing and (fewest := min(count or 0 for count in counts)):
-        have = "has no judgements and is" if fewest == 1 else "have no judgements and are"
-        yield f"{number_of(fewest, 'query')} of the runs {have} left out"
-
-
 # What p covers
 
 
@@ -362,34 +341,25 @@ def _repeats(comparison: Compared) -> Chance:
 
 
 def _noise_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield how much noise of training would undo a verdict, if one can be undone."""
+    """Yield how much noise of training would undo the weakest verdict, if one can be undone."""
     decided = [pair for pair in comparison.differences if pair.noise_to_undo is not None]
-    if not decided:
-        return
-    weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
-    if comparison.baseline is None and weakest.verdict == "worse":
-        weakest = weakest.reversed()
-    which = "this verdict"
-    if len(decided) > 1:
-        measure = f" on {weakest.measure}" if len(comparison.measures) > 1 else ""
-        against = f" vs {weakest.against}" if comparison.baseline is None else ""
-        which = f"{weakest.system}{against}{measure}"
-    noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
-    if not weakest.noise_to_undo:
+    if decided:
+        weakest = min(decided, key=lambda pair: pair.noise_to_undo or 0.0)
         noise = "Any training noise"
-    yield f"{noise} would make {which} undecided"
+        if weakest.noise_to_undo:
+            noise = f"Training noise of SD {weakest.noise_to_undo:.2g} in each run"
+        pair = f"{weakest.system} vs {weakest.against} on {weakest.measure}"
+        yield f"{noise} would make {pair} undecided"
 
 
 def method_notes(comparison: Compared) -> Iterator[str]:
-    """Yield how tests, intervals, means over repeats and likeness were made."""
+    """Yield how the tests were made, which noise would undo a verdict, and the range of repeats."""
     settings, number = comparison.settings, comparison.num_comparisons
     correction = f", corrected by {settings.correction} over the {number} comparisons of a measure"
     yield (
         f"{queries_sample_text(comparison)}; {test_text(settings)}"
-        f"{_draws_text(comparison.differences)}{correction if number > 1 else ''}; better and "
-        f"worse at {settings.alpha:g}"
+        f"{correction if number > 1 else ''}; better and worse at {settings.alpha:g}"
     )
-    yield interval_note(settings, number)
     yield from _noise_sentences(comparison)
     for mean in comparison.means:
         if mean.repeats > 1:
@@ -397,13 +367,3 @@ def method_notes(comparison: Compared) -> Iterator[str]:
                 f"{mean.system}: the mean of {mean.repeats} repeats, whose {mean.measure} goes "
                 f"from {score_text(mean.lowest)} to {score_text(mean.highest)}"
             )
-
-
-def _draws_text(differences: Sequence[Difference]) -> str:
-    """Return how many sign vectors were tried, as a clause; "" for a test that draws none."""
-    random = {difference.draws for difference in differences if not difference.exact} - {0}
-    if random:
-        return f" with {max(random):,} random sign vectors"
-    if any(difference.exact and difference.draws for difference in differences):
-        return f" with all sign vectors of the {unit_of(differences[0])} that differ"
-    return ""

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from beir_eval.comparison.compared import lost_and_gained
 from beir_eval.comparison.coverage import missing_note, warnings_of
-from beir_eval.comparison.limits import (
-    cautions_on,
-    chance_table,
-    ignored_queries,
-    method_notes,
-    sample_text,
-)
+from beir_eval.comparison.limits import cautions_on, chance_table, method_notes, sample_text
 from beir_eval.comparison.tables import (
     EVIDENCE_COLUMNS,
     JUDGED_TITLE,
@@ -35,10 +29,9 @@ from beir_eval.comparison.verdict_sentences import (
     evidence_notes,
     headlines,
     interval_heading,
-    join_names,
     left_out_notes,
     measure_text,
-    not_excluded_texts,
+    not_excluded_text,
     one_digit,
     queries_text,
     rounded_up_text,
@@ -95,10 +88,9 @@ def document_of(comparison: Compared, queries: Mapping[str, str] | None = None) 
         queries: {query_id: text}, to name the queries that lost and gained most by their texts.
     """
     ranked = list(dict.fromkeys(_ranked_sentences(comparison, queries or {})))
-    must = [sentence for sentence in ranked if not sentence.importance]
-    may = [sentence for sentence in ranked if sentence.importance]
-    further = sorted(may, key=lambda sentence: sentence.importance)[:_MOST_FURTHER]
-    kept = [*must, *further][:_MOST_SENTENCES]
+    num_must = sum(not sentence.importance for sentence in ranked)
+    most = min(num_must + _MOST_FURTHER, _MOST_SENTENCES)
+    kept = sorted(ranked, key=lambda sentence: sentence.importance)[:most]
     texts = [sentence.text for sentence in ranked if sentence in kept]
     others = [sentence.text for sentence in ranked if sentence not in kept]
     measures = comparison.measures
@@ -157,7 +149,7 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
         for (where, ending), pairs in pairs_of.items()
         for text, verdict in headlines(comparison, pairs, where)
     ]
-    return sentences if common is None else [*sentences, *common_headlines(comparison, depending)]
+    return [*sentences, *common_headlines(comparison, depending)]
 
 
 def _are_others(
@@ -363,13 +355,7 @@ def _ranked_sentences(comparison: Compared, queries: Mapping[str, str]) -> Itera
         (2, _query_sentences(comparison, queries)),
         (1, [marks] if is_ranked(comparison) and _has_decided(comparison) else []),
         (3, _power_sentences(comparison)),
-        (
-            4,
-            source_notes(
-                comparison.systems, comparison.computed_elsewhere, comparison.custom_measures
-            ),
-        ),
-        (5, ignored_queries(comparison)),
+        (4, source_notes(comparison.computed_elsewhere, comparison.custom_measures)),
         (0, [chances] if number > 1 else []),
     ]
     for importance, texts in parts:
@@ -417,15 +403,8 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         return
     if len(undecided) == 1:
         [pair] = undecided
-        of_measure, margin = f"{pair.measure}: " if are_several else "", comparison.settings.margin
-        is_inside = -margin < pair.low and pair.high < margin
-        if is_inside and (text := next(too_small_margin_texts([pair], margin), "")):
-            yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
-        elif pair.detectable is not None:
-            text = _power_text(pair, margin)
-            yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
-        elif pair.power_note:
-            yield f"{of_measure}{pair.power_note}"
+        if text := _power_text(pair, comparison.settings.margin):
+            yield f"{pair.measure}: {text}" if are_several else f"{text[0].upper()}{text[1:]}"
         return
     for name in comparison.measures:
         sizes = [pair.detectable for pair in undecided if pair.measure == name]
@@ -439,63 +418,49 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
 
 
 def _power_text(pair: Difference, margin: float) -> str:
-    """Return which difference usually shows, and what it takes to show one of the margin."""
+    """Return which difference usually shows, and what it takes to show one of the margin.
+
+    If the interval lies inside the margin: that so few queries cannot show equality. Why nothing is
+    known, if power is not; "" for nothing to say.
+    """
+    if -margin < pair.low and pair.high < margin:
+        for text in too_small_margin_texts([pair], margin):
+            return text
+    if pair.detectable is None:
+        return pair.power_note
     unit, number = unit_of(pair), pair.num_clusters or pair.num_queries
     need = f"; showing {margin:g}, the margin, takes {queries_text(pair, margin)}"
     if pair.repeat_variance and pair.queries_high is None:
         need = f"; showing {margin:g}, the margin, may take more repeats, not only more {unit}"
-    elif (pair.detectable or 0.0) <= margin:
+    elif pair.detectable <= margin:
         need = ""
     repeats = "" if pair.repeat_variance is None else " and these repeats"
     return (
         f"for this pair, {number:,} {unit}{repeats} can usually show a difference of about "
-        f"{one_digit(pair.detectable or 0.0)}{need}"
+        f"{one_digit(pair.detectable)}{need}"
     )
 
 
 def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
-    """Yield what is not excluded where few queries differ: one pair's text, or the largest size."""
-    if len(comparison.differences) == 1:
-        [pair] = comparison.differences
-        same = [
-            alike.k
-            for alike in comparison.likeness or ()
-            if pair.verdict == "identical" and (alike.overlap, alike.kendall_distance) == (1, 0)
-        ]
-        for text in not_excluded_texts(pair):
-            sentence = f"few {unit_of(pair)} differ, so {text}" if pair.num_differing else text
-            if same:
-                sentence = f"the first {same[0]} documents are the same, too: is it the same file?"
-            yield f"{sentence[0].upper()}{sentence[1:]}"
-        return
-    measures_with: dict[str, list[str]] = {}
-    for measure in comparison.measures:
-        texts = [
-            (pair, text)
-            for pair in comparison.differences
-            if pair.measure == measure
-            for text in not_excluded_texts(pair)
-        ]
-        if not texts:
-            continue
-        pairs = [pair for pair, _ in texts]
-        differ = any(pair.num_differing for pair in pairs)
-        reason = f"few {unit_of(pairs[0])} differ" if differ else "no query differs"
-        if len({text for _, text in texts}) == 1:
-            names = join_names([f"{pair.system} vs {pair.against}" for pair in pairs])
-            named = f", {names}" if comparison.num_comparisons > 1 else ""
-            ending = f"{named}: {reason}, so {texts[0][1]}"
-        else:
-            sizes = [
-                size
-                for pair in pairs
-                for size in (pair.loss_not_excluded, pair.gain_not_excluded)
-                if size is not None
-            ]
-            ending = (
-                f", {len(pairs)} pairs: {reason}, so true differences of up to "
-                f"{rounded_up_text(max(sizes))} either way are not excluded"
+    """Yield what is not excluded where few queries differ: of one pair, or the largest sizes."""
+    pairs = [pair for pair in comparison.differences if not_excluded_text(pair)]
+    if len(comparison.differences) > 1:
+        largest: dict[str, float] = {}
+        for pair in pairs:
+            size = max(pair.loss_not_excluded or 0.0, pair.gain_not_excluded or 0.0)
+            largest[pair.measure] = max(size, largest.get(pair.measure, 0.0))
+        if largest:
+            sizes = [f"{rounded_up_text(size)} ({name})" for name, size in largest.items()]
+            yield (
+                f"Where few {unit_of(pairs[0])} differ, true differences of up to "
+                f"{', '.join(sizes)} are not excluded"
             )
-        measures_with.setdefault(ending, []).append(measure)
-    for ending, measures in measures_with.items():
-        yield f"{', '.join(measures)}{ending}"
+        return
+    for pair in pairs:
+        sentence = not_excluded_text(pair)
+        if pair.num_differing:
+            sentence = f"few {unit_of(pair)} differ, so {sentence}"
+        for alike in comparison.likeness or ():
+            if pair.verdict == "identical" and (alike.overlap, alike.kendall_distance) == (1, 0):
+                sentence = f"the first {alike.k} documents are the same, too: is it the same file?"
+        yield f"{sentence[0].upper()}{sentence[1:]}"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from beir_eval.comparison.records import Difference
     from beir_eval.display.figure import Figure
     from beir_eval.display.tables import Table
     from beir_eval.evaluation.result import EvaluationResult
@@ -155,18 +156,13 @@ class Comparison(Shown, Compared):
             record_rows(self.differences),
             self.coverage,
             ((pair.system, pair.against) for pair in self.differences),
-            [
-                unequal_depths_text(
-                    [pair.measure],
-                    {
-                        system: self.deepest_rankings[system]
-                        for system in (pair.system, pair.against)
-                        if system in self.deepest_rankings
-                    },
-                )
-                for pair in self.differences
-            ],
+            [self._unequal_depths_of(pair) for pair in self.differences],
         )
+
+    def _unequal_depths_of(self, pair: Difference) -> str:
+        names = (pair.system, pair.against)
+        depths = {name: depth for name, depth in self.deepest_rankings.items() if name in names}
+        return unequal_depths_text([pair.measure], depths)
 
     def to_query_csv(self, queries: Mapping[str, str] | None = None) -> str:
         """Return the scores of every pair query by query as CSV, a line for each query.

@@ -80,10 +80,10 @@ def headlines(
 
 
 def common_headlines(comparison: Compared, measures: Collection[str]) -> list[Sentence]:
-    """Return the verdicts over the queries that all systems have, if a system lacks some.
+    """Return the verdicts over the queries that all systems have; none if every system has all.
 
     There is a sentence for all of these measures with the same verdicts, or one that says why there
-    are none; an empty list if every system has all queries.
+    are none.
     """
     on_common = comparison.on_common_queries
     if on_common is None:
@@ -239,32 +239,20 @@ def queries_sample_text(comparison: Compared, measure: str | None = None) -> str
     return f"the queries that a measure is defined for ({by_measure} of {total:,})"
 
 
-def evidence_notes(differences: Sequence[Difference], margin: float) -> Iterator[str]:
-    """Yield the evidence for which the table of differences has no column.
+def evidence_notes(differences: Iterable[Difference], margin: float) -> Iterator[str]:
+    """Yield why power is not known of undecided pairs, and that so few queries show no equality.
 
     Args:
         differences: the pairs.
         margin: the smallest difference that matters, in the unit of the measures.
     """
-    reasons = [pair.power_note for pair in differences if pair.verdict == "undecided"]
-    is_for_all = len(reasons) > 1 == len(set(reasons))
-    for pair in differences:
-        about = f"{pair.measure}, {pair.system} vs {pair.against}"
-        if pair.verdict == "equivalent":
-            yield f"{about}: p of a difference of {margin:g} or more {p_text(pair.p_equal)}"
-        if pair.p_queries is not None:
-            over = f"over {unit_of(pair)} alone"
-            yield f"{about}: p {p_text(pair.p_queries)} {over}, without repeats"
-        if pair.power_note and pair.verdict == "undecided" and not is_for_all:
-            yield f"{about}: {pair.power_note}"
-    if is_for_all:
-        yield from set(reasons) - {""}
-    yield from too_small_margin_texts(differences, margin)
-
-
-def too_small_margin_texts(differences: Iterable[Difference], margin: float) -> Iterator[str]:
-    """Yield that so few queries cannot show that undecided pairs are equivalent, if they cannot."""
     undecided = [pair for pair in differences if pair.verdict == "undecided"]
+    yield from dict.fromkeys(pair.power_note for pair in undecided if pair.power_note)
+    yield from too_small_margin_texts(undecided, margin)
+
+
+def too_small_margin_texts(undecided: Sequence[Difference], margin: float) -> Iterator[str]:
+    """Yield that so few queries cannot show that undecided pairs are equivalent, if they cannot."""
     size = max((pair.smallest_margin or 0.0 for pair in undecided), default=0.0)
     if margin < size:
         counted = (
@@ -277,23 +265,21 @@ def too_small_margin_texts(differences: Iterable[Difference], margin: float) -> 
         )
 
 
-def not_excluded_texts(difference: Difference) -> Iterator[str]:
-    """Yield the loss that is not excluded although few queries differ, as a clause.
+def not_excluded_text(difference: Difference) -> str:
+    """Return the loss that is not excluded although few queries differ, as a clause; "" for none.
 
     For a system that is worse, it is the gain; there is none for systems that are equivalent.
     """
     loss, gain = difference.loss_not_excluded, difference.gain_not_excluded
     if loss is None or gain is None or difference.verdict == "equivalent":
-        return
+        return ""
     if not difference.num_differing:
         largest = rounded_up_text(max(loss, gain))
-        yield f"a loss or gain of up to {largest} on other queries is not excluded"
-        return
+        return f"a loss or gain of up to {largest} on other queries is not excluded"
     name, size = ("gain", gain) if difference.verdict == "worse" else ("loss", loss)
     # The test, which found one system better, assumes symmetric differences; the bound does not.
     unless = "" if difference.verdict == "undecided" else "unless differences are symmetric, "
-    if size:
-        yield f"{unless}a {name} of up to {rounded_up_text(size)} is not excluded"
+    return f"{unless}a {name} of up to {rounded_up_text(size)} is not excluded" if size else ""
 
 
 def detectable_text(difference: Difference) -> str:
@@ -390,11 +376,6 @@ def percent_text(share: float) -> str:
     return ">99.9%" if rounded == "100.0" else f"{rounded.removesuffix('.0')}%"
 
 
-def are_simultaneous(settings: ComparisonSettings, num_comparisons: int) -> bool:
-    """Return whether all intervals of a measure contain their true differences at 1 − alpha."""
-    return num_comparisons > 1 and settings.interval == "test" and settings.correction == "max-t"
-
-
 def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
     """Return the heading of a column of intervals of differences."""
     percent = percent_text(1 - settings.alpha)
@@ -402,44 +383,15 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
         return f"{percent} {settings.interval} interval"
     if num_comparisons == 1:
         return f"{percent} interval"
-    if are_simultaneous(settings, num_comparisons):
-        return f"adj. {percent} interval"
     return f"{percent} each" if settings.correction == "none" else f"adj. {percent} interval"
 
 
 def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:
     """Return the intervals of so many comparisons in a few words, for a caption."""
-    percent = percent_text(1 - settings.alpha)
-    if settings.interval != "test":
-        return f"{percent} {settings.interval} intervals, not of the test"
-    if are_simultaneous(settings, num_comparisons):
-        return f"simultaneous {percent} intervals"
-    if num_comparisons == 1 or settings.correction == "none":
-        return f"{percent} intervals"
-    return f"intervals of {percent} or more each"
-
-
-def interval_note(settings: ComparisonSettings, num_comparisons: int) -> str:
-    """Return what the intervals of so many comparisons, which are corrected together, are."""
-    percent = percent_text(1 - settings.alpha)
-    if settings.interval != "test":
-        return (
-            f"intervals: {settings.interval} intervals, {percent} each; they do not belong to the "
-            "test, so an interval may exclude 0 where the verdict is undecided, and contain it "
-            "where it is not"
-        )
-    match = "0 lies outside if and only if the difference is significant"
-    if are_simultaneous(settings, num_comparisons):
-        return (
-            f"simultaneous intervals that match the test: with {percent} confidence all "
-            f"{num_comparisons} intervals of a measure contain their true differences; {match}"
-        )
-    if num_comparisons == 1 or settings.correction == "none":
-        return f"intervals match the test, {percent} each: {match}"
-    return (
-        "intervals match the test, each at the level at which its difference was tested, "
-        f"{percent} or more: {match}"
-    )
+    heading = interval_heading(settings, num_comparisons)
+    if heading.endswith(" each"):
+        return f"intervals of {heading}"
+    return f"{heading.removesuffix(' interval')} intervals"
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
@@ -449,25 +401,18 @@ def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:
 
 
 def source_notes(
-    systems: Collection[str],
-    computed_elsewhere: Collection[str],
-    custom_measures: Mapping[str, ScoreScale],
+    computed_elsewhere: Sequence[str], custom_measures: Mapping[str, ScoreScale]
 ) -> Iterator[str]:
     """Yield notes on scores that were computed elsewhere, and on custom measures.
 
     Args:
-        systems: the systems that are compared.
-        computed_elsewhere: those with scores that this package did not compute.
+        computed_elsewhere: the systems with scores that this package did not compute.
         custom_measures: {name: scale} of the measures compared that are not in the registry.
     """
     if computed_elsewhere:
-        are_all = len(computed_elsewhere) == len(systems)
-        which = "the same judgements and settings"
-        if not are_all:
-            which = "the judgements and settings of the other systems"
         yield (
-            f"the scores of {some_of([*computed_elsewhere])} were computed elsewhere: whether with "
-            f"{which} is not known"
+            f"the scores of {some_of(computed_elsewhere)} were computed elsewhere: whether with "
+            "the same judgements and settings is not known"
         )
     for measure, scale in custom_measures.items():
         loss = "" if scale.higher_is_better else "; a difference above 0 is a loss"

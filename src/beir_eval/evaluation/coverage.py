@@ -15,7 +15,7 @@ from beir_eval.measures.names import registered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from beir_eval.evaluation.records import Retrieval, Reused
+    from beir_eval.evaluation.records import Reused
     from beir_eval.evaluation.result import EvaluationResult
 
 #: The means on at most this many measures are part of a sentence.
@@ -25,25 +25,14 @@ _MOST_MEANS = 5
 _MAIN_MEASURE = "nDCG@10"
 
 
-def warnings_on(result: EvaluationResult, measures: Sequence[str] | None = None) -> list[str]:
-    """Return the warnings on one result; mostly an empty list.
-
-    Args:
-        result: the result.
-        measures: the measures whose means are shown, canonical names; by default the first five of
-            the result.
-    """
-    return labelled_warnings(result, "", measures=measures)
-
-
-def labelled_warnings(
+def warnings_on(
     result: EvaluationResult,
-    label: str,
+    label: str = "",
     *,
     measures: Sequence[str] | None = None,
     dataset: str = "",
 ) -> list[str]:
-    """Return the warnings on one of several results, each with its label before it.
+    """Return the warnings on a result, mostly none; of one of several with its label before each.
 
     What is about the judgements is the same for all results of a data set, and has its name only.
     Of scores that were computed elsewhere nothing was counted, so there is no warning.
@@ -51,7 +40,8 @@ def labelled_warnings(
     Args:
         result: the result.
         label: what the result is called, such as the system.
-        measures: as of ``warnings_on``.
+        measures: the measures whose means are shown, canonical names; by default the first five of
+            the result.
         dataset: the name of the data set, if there are several.
     """
     if result.counted is None:
@@ -69,7 +59,9 @@ def labelled_warnings(
             queries = number_of(evaluated + left_out, "judged query")
             limit = f"the limit left out {left_out:,}"
             sentences.append(f"only {evaluated:,} of {queries} evaluated: {limit}")
-        sentences += retrieval_warnings(result.retrieval)
+        sentences += [finding.sentence for finding in result.retrieval.findings]
+        for reused in result.retrieval.reused:
+            sentences += _reused_sentences(reused)
     named = [f"{label}: {sentence}" if label else sentence for sentence in sentences]
     return content_warnings(result, label, dataset, measures) + named
 
@@ -150,14 +142,6 @@ def _float32_sentences(result: EvaluationResult, measures: Sequence[str]) -> Ite
             f"{', '.join(list(moved.values())[:_MOST_MEANS])}: the scores of the run differ by "
             "less than float32 holds; ties='trec_eval10' compares them as given"
         )
-
-
-def retrieval_warnings(retrieval: Retrieval) -> list[str]:
-    """Return what was not there to be found, and which answers were reused."""
-    return [
-        *(finding.sentence for finding in retrieval.findings),
-        *(sentence for reused in retrieval.reused for sentence in _reused_sentences(reused)),
-    ]
 
 
 def _reused_sentences(reused: Reused) -> Iterator[str]:

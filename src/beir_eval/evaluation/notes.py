@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from beir_eval.errors import first_few, number_of
-from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.depths import is_cut_short, share_text
 from beir_eval.measures import parse
 
@@ -37,18 +36,23 @@ _STAGES = {
 }
 
 
-def notes_on(result: EvaluationResult) -> list[str]:
-    """Return the notes on one result; ties, duplicates and the like only if there are any."""
+def notes_on(result: EvaluationResult, *, is_below: bool = False) -> list[str]:
+    """Return the notes on one result; ties, duplicates and the like only if there are any.
+
+    Args:
+        result: the result.
+        is_below: whether they stand below its first line and its table, which say the number of
+            queries and the judged shares; ties of few documents are then left out too.
+    """
     counted, settings = result.counted, result.settings
     if counted is None or settings is None:
         return list(_notes_on_given_scores(result))
     return [
-        *warnings_on(result),
         *text_sentences(result),
         *convention_sentences(result),
-        *_query_notes(counted, settings, result.retrieval),
+        *_query_notes(counted, settings, result.retrieval, is_below=is_below),
         *([] if result.retrieval is None else retrieval_notes(result.retrieval)),
-        *_document_notes(counted, settings),
+        *_document_notes(counted, settings, is_below=is_below),
         *_measure_notes(counted, settings, result),
         *(
             f"{name}: a custom measure, {scale}, computed elsewhere over "
@@ -190,11 +194,11 @@ def _duration(seconds: float) -> str:
 
 
 def _query_notes(
-    counted: Counted, settings: EvaluationSettings, retrieval: Retrieval | None
+    counted: Counted, settings: EvaluationSettings, retrieval: Retrieval | None, *, is_below: bool
 ) -> Iterator[str]:
     """Yield the notes on empty and unjudged queries; ``warnings_on`` has the missing ones."""
     is_limited = retrieval is not None and retrieval.beyond_limit  # a warning
-    if not is_limited and not counted.queries_missing:
+    if not is_below and not is_limited and not counted.queries_missing:
         yield number_of(counted.queries_judged, "query")
     empty, without_relevant = counted.queries_empty, counted.queries_without_relevant
     no_grade = "with no grade above 0 (counted as undefined, mostly 0)"
@@ -210,7 +214,9 @@ def _query_notes(
     )
 
 
-def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
+def _document_notes(
+    counted: Counted, settings: EvaluationSettings, *, is_below: bool
+) -> Iterator[str]:
     """Yield the notes on duplicates, identical ids, ties and judgements."""
     effect = "later copies gain nothing and ranks stay"
     if settings.duplicates == "first":
@@ -228,46 +234,25 @@ def _document_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[
             if number
             else "no ranking holds a document that is excluded for its query"
         )
-    yield from _tie_notes(counted, settings)
-    if counted.negative_judgements:
-        yield f"{number_of(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
-    yield from _identity_notes(counted)
-    repeated = counted.repeated_judgements
-    yield from _counts((repeated, "repeated judgement", "in the qrels, counted once"))
-    if counted.text is None and (shares := judged_share_text(counted.judged_share)):
-        yield shares
-
-
-def _tie_notes(counted: Counted, settings: EvaluationSettings) -> Iterator[str]:
-    if counted.tied_documents:
+    fewest_tied = _MANY_TIED * counted.documents_judged if is_below else 1
+    if counted.tied_documents and counted.tied_documents >= fewest_tied:
         yield (
             f"{number_of(counted.tied_documents, 'judged document')} in the whole rankings of "
             f"{number_of(counted.tied_queries, 'query')} have tied scores, ordered "
             f"{_TIES[settings.ties]}"
         )
-
-
-def notes_below(result: EvaluationResult) -> list[str]:
-    """Return the notes on a result that its first line and its table do not say.
-
-    These are not the warnings, the queries, the judged shares, and ties of few documents.
-    """
-    notes = notes_on(result)[len(warnings_on(result)) :]
-    counted, settings = result.counted, result.settings
-    if counted is None or settings is None:
-        return notes
-    queries = number_of(counted.queries_judged, "query")
-    in_first_line = {queries, judged_share_text(counted.judged_share)}
-    if counted.tied_documents < _MANY_TIED * counted.documents_judged:
-        in_first_line |= {*_tie_notes(counted, settings)}
-    return [note for note in notes if note not in in_first_line]
+    if counted.negative_judgements:
+        yield f"{number_of(counted.negative_judgements, 'negative grade')}: pooled but unjudged"
+    yield from _identity_notes(counted)
+    if not is_below and counted.text is None:
+        yield from filter(None, [judged_share_text(counted.judged_share)])
 
 
 def _identity_notes(counted: Counted) -> Iterator[str]:
     """Yield the note on chunks."""
     if counted.chunks or counted.ids_not_of_chunks:
-        note = number_of(counted.chunks, "chunk")
-        note += " counts as their document" if counted.chunks == 1 else " count as their document"
+        count = "counts" if counted.chunks == 1 else "count"
+        note = f"{number_of(counted.chunks, 'chunk')} {count} as their document"
         if further := counted.further_chunks:
             note += f", {further} of them left out as the ranking holds a better chunk of it"
         if counted.ids_not_of_chunks:

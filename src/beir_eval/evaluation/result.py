@@ -494,9 +494,7 @@ class EvaluationResult(Shown, Saved):
 
     def document(self) -> Document:
         """Return the means and what was counted."""
-        warnings = warnings_on(self)
-        notes = notes_on(self)[len(warnings) :]
-        return Document(warnings=warnings, tables=[self.to_table()], notes=notes)
+        return Document(warnings=warnings_on(self), tables=[self.to_table()], notes=notes_on(self))
 
     def warnings(self) -> list[str]:
         """Return what a reader must know before the scores: mostly nothing, an empty list.

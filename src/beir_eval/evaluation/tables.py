@@ -25,9 +25,9 @@ from beir_eval.display.tables import (
     score_text,
 )
 from beir_eval.errors import ResultError, number_of
-from beir_eval.evaluation.coverage import labelled_warnings
+from beir_eval.evaluation.coverage import warnings_on
 from beir_eval.evaluation.depths import judged_depth, judged_text, unequal_depths_text
-from beir_eval.evaluation.notes import notes_below, ranks_caption
+from beir_eval.evaluation.notes import notes_on, ranks_caption
 from beir_eval.measures import parse
 from beir_eval.measures.scales import scale_of
 
@@ -212,23 +212,13 @@ def screen_of(
         sentences=[Sentence(_first_line(ranked, first))],
         warnings=shared_warnings(results),
         tables=tables,
-        notes=[*notes_below_all(results, shown), *notes],
+        notes=[*notes_below(results, shown), *notes],
     )
 
 
-def notes_below_all(results: Sequence[EvaluationResult], measures: Sequence[str]) -> list[str]:
-    """Return the notes on results that a first line and a table of their means do not say.
-
-    Args:
-        results: the results.
-        measures: the measures of the table.
-    """
-    has_star = any(starred_label(measure, results) != measure for measure in measures)
-    below = [
-        [note for note in notes_below(result) if has_star or not note.startswith("*")]
-        for result in results
-    ]
-    return [*depth_notes(results, measures), *_shared(results, below)]
+def notes_below(results: Sequence[EvaluationResult], measures: Sequence[str]) -> list[str]:
+    """Return the notes on results that a first line and a table of these measures do not say."""
+    return [*depth_notes(results, measures), *shared_notes(results, measures)]
 
 
 def _is_in_line(result: EvaluationResult) -> bool:
@@ -300,8 +290,7 @@ def _with_judged(
 
 def to_markdown(results: Sequence[EvaluationResult]) -> str:
     """Return the warnings, the means of all shared measures and the notes as Markdown."""
-    notes = [*depth_notes(results), *shared_notes(results)]
-    tables = [means_table(results)]
+    tables, notes = [means_table(results)], [*depth_notes(results), *shared_notes(results)]
     return Document(warnings=shared_warnings(results), tables=tables, notes=notes).markdown()
 
 
@@ -333,9 +322,28 @@ def to_latex(
     return warnings_latex(warnings) + latex_table(table, caption=caption, label="tab:means")
 
 
-def shared_notes(results: Sequence[EvaluationResult]) -> list[str]:
-    """Return the notes on several results; a note that is not on all of them names its systems."""
-    return _shared(results, [result.document().notes for result in results])
+def shared_notes(
+    results: Sequence[EvaluationResult], measures: Sequence[str] | None = None
+) -> list[str]:
+    """Return the notes on results, each once, with the systems unless it is on all of them.
+
+    Args:
+        results: the results.
+        measures: those of the table above, to leave out what it and the first line say; None for
+            all notes.
+    """
+    has_star = measures is None or any(starred_label(name, results) != name for name in measures)
+    systems_by_note: dict[str, list[str]] = {}
+    for result in results:
+        for note in notes_on(result, is_below=measures is not None):
+            if has_star or not note.startswith("*"):
+                systems_by_note.setdefault(note, []).append(result.name)
+    # The note that explains the asterisk in a table comes last, whichever systems it names.
+    ordered = sorted(systems_by_note.items(), key=lambda item: item[0].startswith("*"))
+    return [
+        note if len(systems) == len(results) else f"{', '.join(dict.fromkeys(systems))}: {note}"
+        for note, systems in ordered
+    ]
 
 
 def depth_notes(
@@ -354,24 +362,8 @@ def depth_notes(
 
 def shared_warnings(results: Sequence[EvaluationResult]) -> list[str]:
     """Return the warnings on several results, each with its system, and each once."""
-    warnings = (
-        sentence for result in results for sentence in labelled_warnings(result, result.name)
-    )
+    warnings = (sentence for result in results for sentence in warnings_on(result, result.name))
     return list(dict.fromkeys(warnings))
-
-
-def _shared(results: Sequence[EvaluationResult], sentences: Sequence[Sequence[str]]) -> list[str]:
-    """Return the sentences on each result, each once, with the systems unless it is on all."""
-    systems_by_note: dict[str, list[str]] = {}
-    for result, notes in zip(results, sentences, strict=True):
-        for note in notes:
-            systems_by_note.setdefault(note, []).append(result.name)
-    # The note that explains the asterisk in a table comes last, whichever systems it names.
-    ordered = sorted(systems_by_note.items(), key=lambda item: item[0].startswith("*"))
-    return [
-        note if len(systems) == len(results) else f"{', '.join(dict.fromkeys(systems))}: {note}"
-        for note, systems in ordered
-    ]
 
 
 class LabelledMeans(NamedTuple):

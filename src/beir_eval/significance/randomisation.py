@@ -79,8 +79,7 @@ class FlippedFamily:
         lowest: the smallest means of subsets and complements, ascending; −infinity if empty. [D]
         highest: the largest means, descending; infinity if empty. [D]
         reached: the largest ``|r*|`` of the flipped differences, descending. [D]
-        num_largest: the number of draws behind ``p_largest``.
-        is_largest_exact: whether these are all subsets.
+        is_largest_exact: whether the draws behind ``p_largest`` are all subsets.
         p_largest: the share of draws whose largest statistic is at least that of the comparison,
             the larger share of two references (``multiple_comparisons.max_t_tests``), f8[D].
         critical: the ``|r|`` above which ``p_largest`` is at most the level, f8[D].
@@ -98,7 +97,6 @@ class FlippedFamily:
     lowest: list[Floats]
     highest: list[Floats]
     reached: list[Floats]
-    num_largest: int
     is_largest_exact: bool
     p_largest: Floats
     critical: Floats
@@ -543,7 +541,6 @@ class _FamilyTest:
             lowest=lowest,
             highest=highest,
             reached=reached,
-            num_largest=self._num_largest,
             is_largest_exact=self._is_largest_exact,
             p_largest=p_largest,
             critical=critical,

@@ -281,11 +281,7 @@ class CheckpointCurve(Shown, Saved):
             f"{len(self.checkpoints) - 1} of a measure, with simultaneous intervals"
         )
         yield queries_only_note()
-        yield from source_notes(
-            [checkpoint.name for checkpoint in self.checkpoints],
-            self.computed_elsewhere,
-            self.custom_measures,
-        )
+        yield from source_notes(self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)
 
     def plot(self, measure: MeasureLike | None = None) -> Figure:

@@ -18,12 +18,7 @@ from beir_eval.comparison.slices.interactions import (
     small_slices_notes,
 )
 from beir_eval.comparison.tables import evidence_cells, marked, pairs_table
-from beir_eval.comparison.verdict_sentences import (
-    interval_note,
-    left_out_notes,
-    some_of,
-    source_notes,
-)
+from beir_eval.comparison.verdict_sentences import left_out_notes, some_of, source_notes
 from beir_eval.core.saved import FROZEN, Saved
 from beir_eval.display.document import Document, Sentence, Shown
 from beir_eval.display.tables import Cell, Table, score_text, table_of
@@ -310,19 +305,17 @@ class SlicedComparison(Shown, Saved):
         for of_measures, names in small.items():
             yield f"fewer than 2 queries with a score{of_measures}, not compared: {some_of(names)}"
         yield from small_slices_notes(self.interactions)
-        yield from source_notes(self.systems, self.computed_elsewhere, self.custom_measures)
+        yield from source_notes(self.computed_elsewhere, self.custom_measures)
         yield from left_out_notes(self.left_out)
 
     def _notes(self) -> Iterator[str]:
-        """Yield how the tests and intervals were made."""
+        """Yield how the tests were made."""
         yield queries_only_note()
         yield from interaction_notes(self.interactions, self.settings)
-        num_differences = sum(len(slice_.differences) for slice_ in self.slices)
         yield (
             f"corrected by {self.settings.correction} over all slices and pairs of a measure; "
             f"better and worse at {self.settings.alpha:g}"
         )
-        yield interval_note(self.settings, num_differences // len(self.measures))
 
 
 def _pair_of(record: Interaction | Difference) -> tuple[str, ...]:
