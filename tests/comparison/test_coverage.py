@@ -6,6 +6,7 @@ An input that looks wrong is named above the verdict, all else below it and abov
 import warnings
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 from beir_eval import (
@@ -152,6 +153,27 @@ def test_compare_and_compare_runs_emit_one_python_warning_at_the_callers_line():
     with pytest.warns(BeirEvalWarning, match="new: document ids do not match") as caught:
         compare_runs(QRELS, {"base": GOOD, "new": BAD}, MEASURE)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_missing_queries_are_no_python_warning_where_a_finding_concerns_no_measure_shown():
+    rng = np.random.default_rng(1)
+    qrels = {
+        str(query): {str(100 * query + number): number % 4 for number in range(60)}
+        for query in range(1, 13)
+    }
+    runs = {
+        name: {query: {doc: rng.random() for doc in judged} for query, judged in qrels.items()}
+        for name in ("base", "new")
+    }
+    del runs["new"]["1"]
+    with pytest.warns(BeirEvalWarning, match="TREC Deep Learning"):
+        results = [evaluate(qrels, run, [MEASURE, "MAP"], name=name) for name, run in runs.items()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BeirEvalWarning)
+        comparison = compare(results, measures=MEASURE)
+    [covered] = comparison.coverage
+    assert [finding.code for finding in covered.findings] == ["deep-learning-grades"]
+    assert len(comparison.warnings()) == 1
 
 
 def test_every_repeat_is_named():

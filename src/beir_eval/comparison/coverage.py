@@ -211,7 +211,12 @@ def missing_note(
 
 def warn_of_content(coverage: Iterable[SystemCoverage]) -> None:
     """Emit a BeirEvalWarning for each finding, once."""
-    sentences = (text for covered in coverage for text in covered.warnings[: len(covered.findings)])
+    sentences = (
+        text
+        for covered in coverage
+        for text in covered.warnings
+        if any(text.endswith(finding.sentence) for finding in covered.findings)
+    )
     for sentence in dict.fromkeys(sentences):
         warn_caller(sentence)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.tables import judged_shares
 from beir_eval.comparison.verdict_sentences import queries_sample_text, some_of, test_text
 from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.depths import (
     SHALLOW_PART,
     compares_depths,
     judged_depth,
+    judged_share,
     unequal_depths_text,
 )
 from beir_eval.measures.names import registered
@@ -210,14 +211,17 @@ def judged_cautions(comparison: Compared) -> Iterator[str]:
     It is about the first measure: the documents down to its cutoff. Below 75% of the highest share,
     and 10 points below it, a share is low.
     """
-    measure = comparison.measures[0]
-    shares = judged_shares(comparison, measure)
+    measure, results = comparison.measures[0], comparison.results
+    if registered(measure) is None:
+        return
+    depth = judged_depth(measure)
+    known = {name: judged_share(results.get(name, ()), depth) for name in comparison.systems}
+    shares = {system: share for system, share in known.items() if not math.isnan(share)}
     if not shares:
         return
     best = max(shares, key=shares.__getitem__)
     limit = min(_LOW_PART * shares[best], shares[best] - _LOWER_BY)
     low = [f"{share:.0%} of {system}" for system, share in shares.items() if share < limit]
-    depth = judged_depth(measure)
     where = "retrieved documents" if depth is None else f"documents in the top {depth}"
     if low and counts_unjudged(measure):
         yield (

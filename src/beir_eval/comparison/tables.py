@@ -32,7 +32,7 @@ from beir_eval.display.tables import (
     score_text,
     table_of,
 )
-from beir_eval.evaluation.depths import judged_depth, judged_share, judged_text
+from beir_eval.evaluation.depths import judged_depth, judged_text
 from beir_eval.evaluation.notes import ranks_caption
 from beir_eval.evaluation.tables import score_cells
 from beir_eval.measures.names import registered
@@ -264,19 +264,6 @@ def evidence_cells(difference: PairDifference) -> tuple[str | Cell, ...]:
         p_text(difference.p_corrected),
         Cell(difference.verdict, verdict=difference.verdict),
     )
-
-
-def judged_shares(comparison: Compared, measure: str) -> dict[str, float]:
-    """Return {system: the share of its documents down to a measure's cutoff that are judged}.
-
-    Systems whose documents were not counted are left out, and all for a custom measure.
-    """
-    if registered(measure) is None:
-        return {}
-    depth = judged_depth(measure)
-    results = comparison.results
-    shares = {name: judged_share(results.get(name, ()), depth) for name in comparison.systems}
-    return {system: share for system, share in shares.items() if not math.isnan(share)}
 
 
 def judged_texts(comparison: Compared, measure: str, systems: Iterable[str]) -> list[str]:

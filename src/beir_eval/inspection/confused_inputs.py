@@ -9,8 +9,6 @@ import numpy as np
 
 from beir_eval.errors import RunError
 from beir_eval.inspection.finding import (
-    LEAST_DOCUMENTS,
-    LEAST_LONG,
     LEAST_QUERIES,
     LEAST_RANKINGS,
     LEAST_SHARE,
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from beir_eval.core.qrels import Qrels
     from beir_eval.core.ranking_sample import RankingSample
-    from beir_eval.core.relevance_matrix import RelevanceMatrix
     from beir_eval.core.run import Run
 
 #: A run whose scores have at most this many different numbers may be qrels.
@@ -32,10 +29,6 @@ _MOST_GRADES = 5
 _TIMES_MORE, _TIMES_MORE_WITHOUT_TIES = 0.5, 2
 #: How many rankings are examined.
 _MOST_RANKINGS = 1_000
-#: The share of rankings that are in the order of their labels; of 65 real runs it is .13 at most.
-IN_ORDER = 0.9
-#: The share of rankings that begin with all judged documents and no other; of 69 real runs it is 0.
-JUDGED_FIRST = 0.5
 
 
 def swapped_inputs(qrels: Qrels, run: Run) -> Iterator[Finding]:
@@ -100,45 +93,4 @@ def judgements_as_run(qrels: Qrels, sample: RankingSample) -> Iterator[Finding]:
             "only, with their grades as scores: the run looks like the judgements",
             count=num_equal,
             total=num_rankings,
-        )
-
-
-def findings_of_labels(qrels: Qrels, matrix: RelevanceMatrix) -> Iterator[Finding]:
-    """Yield a finding if rankings know the judgements, or the judgements a ranking.
-
-    Rankings begin with exactly the judged documents, three or more; or else hardly any judged
-    document is ranked below one of a lower grade, which a ranking shows if it holds five judged
-    documents or more, of different grades.
-
-    Args:
-        qrels: the judgements.
-        matrix: the relevance matrix of all judged queries and the run.
-    """
-    cells, num_judged = matrix.cells, qrels.num_judged
-    is_longer = (num_judged >= LEAST_DOCUMENTS) & (matrix.num_retrieved > num_judged)
-    num_first = matrix.count(cells.row[cells.rank <= num_judged[cells.row]])
-    count = int(np.count_nonzero(is_longer & (num_first == num_judged)))
-    total = int(np.count_nonzero(is_longer))
-    if total >= LEAST_QUERIES and count >= JUDGED_FIRST * total:
-        yield Finding.from_code(
-            "judgements-of-this-run",
-            f"{count:,} of {total:,} rankings begin with all judged documents and no other: the "
-            "judgements seem to be made from this run",
-            count=count,
-            total=total,
-        )
-        return
-    steps = np.diff(cells.grade)
-    steps[cells.row[1:] != cells.row[:-1]] = 0
-    num_rises, num_falls = (matrix.count(cells.row[1:][of]) for of in (steps > 0, steps < 0))
-    is_known = (matrix.count(cells.row) >= LEAST_LONG) & (num_rises + num_falls > 0)
-    count = int(np.count_nonzero(is_known & (num_rises == 0)))
-    total = int(np.count_nonzero(is_known))
-    if total >= LEAST_QUERIES and count >= IN_ORDER * total:
-        yield Finding.from_code(
-            "sorted-by-labels",
-            f"{count:,} of {total:,} rankings with judged documents of several grades are sorted "
-            "by their labels",
-            count=count,
-            total=total,
         )

@@ -14,7 +14,6 @@ import numpy as np
 
 from beir_eval.core.ranking_sample import Sampler
 from beir_eval.inspection.confused_inputs import (
-    findings_of_labels,
     judgements_as_run,
     swapped_inputs,
 )
@@ -30,6 +29,7 @@ from beir_eval.inspection.finding import (
     without,
 )
 from beir_eval.inspection.judgements import (
+    findings_of_labels,
     findings_of_qrels,
     grades_look_like_scores,
     inverted_grades,
