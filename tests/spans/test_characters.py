@@ -224,16 +224,16 @@ def test_results_say_what_has_ranks_and_others_are_not_compared():
     result = evaluate(view.qrels, view.run(Chunks(RANKED, LETTERS)), "Recall@5")
     assert result.settings == EvaluationSettings(ranks="characters")
     ranks, lengths, *_ = result.notes()
-    assert ranks.startswith("ranks count characters of ")
+    assert ranks.startswith("A rank is a character of ")
     assert lengths.startswith("chunks of 4 characters on average; different ones")  # 11 / 3
     assert lengths.endswith("the text of their documents: not checked 3, lost 0")
-    assert "ranks count characters of " in str(result)
-    assert "Ranks count characters of the retrieved text" in to_latex([result])
+    assert "A rank is a character of " in str(result)
+    assert "A rank is a character of the retrieved text" in to_latex([result])
     view = Spans({**GOLD, "r": GOLD["q"]}, LETTERS).view()
     chunks = Chunks({**RANKED, "r": RANKED["q"]}, LETTERS)
     runs = {"a": view.run(chunks), "b": view.run(chunks, top=1)}
     assert (
-        "Ranks count characters of the retrieved text"
+        "A rank is a character of the retrieved text"
         in compare_runs(view.qrels, runs, "Recall@2").to_latex()
     )
     again = type(result).model_validate_json(result.model_dump_json())
@@ -297,7 +297,7 @@ def test_ranks_of_chunks_of_other_lengths_are_a_note_of_the_comparison():
         runs = {str(size): view.run(Chunks(ranked, text)) for size, ranked in made.items()}
         comparison = compare_runs(view.qrels, runs, "Recall@5")
         notes[ranks] = " ".join(comparison.notes())
-        assert f"ranks count {ranks} of the" in str(comparison)
+        assert f"A rank is a {ranks[:-1]} of the" in str(comparison)
     assert "do not compare these systems fairly" in notes["chunks"]
     assert "fairly" not in notes["characters"]
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from beir_eval.comparison.verdict_sentences import queries_sample_text, some_of, test_text
+from beir_eval.comparison.verdict_sentences import (
+    intervals_text,
+    queries_sample_text,
+    some_of,
+    test_text,
+)
 from beir_eval.display.tables import Table, score_text
 from beir_eval.evaluation.depths import (
     SHALLOW_PART,
@@ -362,7 +367,8 @@ def method_notes(comparison: Compared) -> Iterator[str]:
     correction = f", corrected by {settings.correction} over the {number} comparisons of a measure"
     yield (
         f"{queries_sample_text(comparison)}; {test_text(settings)}"
-        f"{correction if number > 1 else ''}; better and worse at {settings.alpha:g}"
+        f"{correction if number > 1 else ''}; better and worse at {settings.alpha:g}; "
+        f"{intervals_text(settings, number)}"
     )
     yield from _noise_sentences(comparison)
     for mean in comparison.means:

@@ -387,11 +387,13 @@ def interval_heading(settings: ComparisonSettings, num_comparisons: int) -> str:
 
 
 def intervals_text(settings: ComparisonSettings, num_comparisons: int) -> str:
-    """Return the intervals of so many comparisons in a few words, for a caption."""
+    """Return what the intervals of so many comparisons are, for a caption."""
     heading = interval_heading(settings, num_comparisons)
-    if heading.endswith(" each"):
-        return f"intervals of {heading}"
-    return f"{heading.removesuffix(' interval')} intervals"
+    if settings.interval != "test" or num_comparisons == 1:
+        return f"{heading}s"
+    percent = percent_text(1 - settings.alpha)
+    kinds = {"max-t": f"{percent} simultaneous intervals", "none": f"intervals of {percent} each"}
+    return kinds.get(settings.correction, f"intervals of at least {percent} each")
 
 
 def left_out_notes(left_out: Mapping[str, int]) -> Iterator[str]:

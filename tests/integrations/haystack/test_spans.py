@@ -112,7 +112,7 @@ def test_the_command_judges_by_spans(folder, tmp_path, monkeypatch):
     done = run(*arguments, "--index-pipeline", "i.yaml", "-o", "r.json")
     assert done.exit_code == 0, done.output
     assert "Recall@2000" in done.output
-    assert "ranks count characters of the retrieved text" in output_of(done)
+    assert "A rank is a character of the retrieved text" in output_of(done)
     refused = run(*arguments, "--stages")
     assert refused.exit_code == 2
     assert "--spans of text" in refused.output
