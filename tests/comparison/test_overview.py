@@ -138,7 +138,7 @@ def test_the_queries_that_lost_and_gained_most_are_named_with_their_texts():
         (
             0.01,
             60,
-            "queries can usually show a difference of about 0.02; showing 0.01, the margin, takes ",
+            "queries can usually show a difference of about 0.02; showing one of 0.01 takes ",
         ),
         (
             0.02,

@@ -341,7 +341,7 @@ def test_every_source_of_chance_is_in_p_or_not():
         assert compared.chance_table().text().count("\n") >= len(chances)
     rows = [tuple(map(str, row)) for row in plain.chance_table().rows]
     assert ("queries", "yes", "a sample of 60 queries") in rows
-    assert ("repeats", "no", "the same runs, one of each system (else repeats)") in rows
+    assert ("repeats", "no", "these runs only, one of each system (else repeats)") in rows
 
 
 def test_a_saved_comparison_with_too_few_labels_is_refused():

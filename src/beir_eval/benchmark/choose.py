@@ -187,7 +187,7 @@ class ChoiceResult(Shown, Saved):
             (f"gain over {self.against}", self.measure, level, "one-sided p", "verdict"),
             [
                 ("on queries used to choose", signed_text(self.in_sample), "", "", ""),
-                ("on other queries", signed_text(self.held_out), *evidence),
+                ("on held-out queries", signed_text(self.held_out), *evidence),
             ],
         )
 

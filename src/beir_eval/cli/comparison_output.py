@@ -61,10 +61,10 @@ def print_comparison(
         if comparison.gate:
             console.print()
         print_document(replace(first, heading=""), detail=detail)
-    if not detail:
-        console.print(Text("More: --detail", style="dim"))
     for document in others:
         print_document(document, detail=detail)
+    if not detail:
+        console.print(Text("More: --detail", style="dim"))
 
 
 def print_gate(checks: Sequence[GateCheck]) -> None:

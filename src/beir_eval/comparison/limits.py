@@ -342,11 +342,11 @@ def _repeats(comparison: Compared) -> Chance:
     if not counts:
         return Chance("repeats", "equal: all systems are deterministic", in_p=True)
     if max(counts) == 1:
-        return Chance("repeats", "the same runs, one of each system (else repeats)")
+        return Chance("repeats", "these runs only, one of each system (else repeats)")
     if sampled := _repeats_text(comparison):
         other = " other" if len(counts) < len(comparison.systems) else ""
         return Chance("repeats", f"a sample of {sampled} of each{other} system", in_p=True)
-    return Chance("repeats", "the same repeats, averaged (else repeats)")
+    return Chance("repeats", "these repeats only, averaged (else repeats)")
 
 
 def _noise_sentences(comparison: Compared) -> Iterator[str]:

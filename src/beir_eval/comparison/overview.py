@@ -429,9 +429,9 @@ def _power_text(pair: Difference, margin: float) -> str:
     if pair.detectable is None:
         return pair.power_note
     unit, number = unit_of(pair), pair.num_clusters or pair.num_queries
-    need = f"; showing {margin:g}, the margin, takes {queries_text(pair, margin)}"
+    need = f"; showing one of {margin:g} takes {queries_text(pair, margin)}"
     if pair.repeat_variance and pair.queries_high is None:
-        need = f"; showing {margin:g}, the margin, may take more repeats, not only more {unit}"
+        need = f"; showing one of {margin:g} may take more repeats, not only more {unit}"
     elif pair.detectable <= margin:
         need = ""
     repeats = "" if pair.repeat_variance is None else " and these repeats"
