@@ -271,7 +271,7 @@ def test_a_store_that_cannot_be_asked_is_named_and_the_gate_is_not_decidable(fol
     )
     [check] = check_floors(result, {"MRR": 0.1})
     assert check.outcome == "undecided"
-    assert "--allow-missing" in check.reason
+    assert "allow_missing=True" in check.reason
     [check] = check_floors(result, {"MRR": 0.1}, allow_missing=True)
     assert check.outcome == "passed"
 
