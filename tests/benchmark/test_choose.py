@@ -184,6 +184,7 @@ def test_where_lower_is_better_the_lowest_is_chosen_and_every_gain_is_positive()
         assert choice.in_sample > 0
         assert 0 < choice.low < choice.held_out < choice.high
         assert str(choice).startswith("seconds (lower is better), 60 queries: ")
+    assert "c2, the lowest of 3, is better than base" in str(alone)
     assert on_dev.held_out == pytest.approx(alone.in_sample)
     assert "gain over base there: +" in str(on_dev)
     assert alone.largest_loss[1] < 0

@@ -254,6 +254,7 @@ def test_invalid_data_sets_and_systems_are_refused(tmp_path):
         ([dataset], {"../a": words}, "becomes a folder"),
         ({"..": dataset}, {"a": words}, "becomes a folder"),
         ([dataset], {"a": 7}, "must be a run file"),
+        ([dataset], {}, "there is no system"),
         ([dataset], {"a": tmp_path / "nothing"}, "there is no run file or folder"),
         ({"x": dataset, "x/y": dataset}, {"y": words}, "would share a folder"),
     ):

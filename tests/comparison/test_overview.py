@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beir_eval import check_gate, compare, compare_runs, read_qrels
+from beir_eval import EvaluationResult, check_gate, compare, compare_runs, read_qrels
 from beir_eval.comparison.overview import document_of
 from beir_eval.comparison.tables import shown_differences
 from made_results import made
@@ -170,6 +170,29 @@ def test_an_undecided_pair_has_a_sentence_on_what_so_few_queries_can_show(
 def test_a_figure_says_what_its_intervals_are(options, words):
     comparison = compared({"a": 0.5, "b": 0.51, "c": 0.6}, baseline="a", **options)
     assert f"with {words}" in str(comparison.plot())
+
+
+def test_what_queries_could_miss_counts_those_of_the_measure():
+    rng = np.random.default_rng(5)
+    scores = {
+        name: {
+            "wide": {f"q{number}": rng.uniform() for number in range(40)},
+            "narrow": {f"q{number}": rng.uniform() for number in range(20)},
+        }
+        for name in "abc"
+    }
+    options = {"bounds": (0, 1), "higher_is_better": True}
+    results = [EvaluationResult.from_scores(name, of, **options) for name, of in scores.items()]
+    text = str(compare(results, baseline="a"))
+    assert "wide: where undecided, 40 queries can miss true differences" in text
+    assert "narrow: where undecided, 20 queries can miss true differences" in text
+
+
+def test_of_several_pairs_that_are_identical_no_query_is_said_to_differ():
+    scores = scores_of(0.5)[:1]
+    same = {name: made(scores[0], name) for name in "abc"}
+    text = str(compare(same, baseline="a"))
+    assert "Where no query differs, true differences of up to" in text
 
 
 def test_a_system_that_lost_on_no_query_is_said_to():

@@ -35,6 +35,16 @@ def test_a_cutoff_within_both_rankings_compares_no_depths(measure, compares_dept
         assert allowed.outcome != "undecided"
 
 
+@pytest.mark.parametrize("baseline", ["top", "deep"])
+def test_the_verdict_names_the_shallower_system_and_each_output_says_it_once(baseline):
+    comparison = compare_runs(QRELS, {"top": TOP, "deep": DEEP}, ["MAP"], baseline=baseline)
+    assert ", with only 10 documents of top\n" in str(comparison)
+    assert comparison.to_latex().count(SENTENCE) == str(comparison).count(SENTENCE) == 1
+    lacking = {"top": {query: TOP[query] for query in list(TOP)[1:]}, "deep": DEEP}
+    first = str(compare_runs(QRELS, lacking, ["MAP"], baseline=baseline)).splitlines()[0]
+    assert first.endswith(", with 1 query missing and only 10 documents of top")
+
+
 def test_saved_results_and_saved_comparisons_know_the_depths(tmp_path):
     for name, run in (("top", TOP), ("deep", DEEP)):
         evaluate(QRELS, run, ["MAP"], name=name).save(tmp_path / f"{name}.json")

@@ -362,6 +362,7 @@ GOOD = {"ids": [[1, 2], [3, 4]], "scores": [[2.0, 1.0], [2.0, 1.0]], "query_ids"
         ({"doc_ids": {"a", "b"}}, "doc_ids must be a sequence or a mapping .* not set"),
         ({"doc_ids": "abcde"}, "doc_ids must be a sequence or a mapping .* not str"),
         ({"doc_ids": {-1: "a"}}, "a row number is -1"),
+        ({"doc_ids": {0: "a", 10**15: "b"}}, "row number 1000000000000000 is too high for 2 ids"),
         ({"doc_ids": {"x": "a"}}, "doc_ids: .* cannot be interpreted as an integer"),
         (
             {"doc_ids": [{"_id": "a"}]},

@@ -567,9 +567,14 @@ def test_results_with_fingerprints_of_different_judgements_are_refused(tmp_path)
         write_report(tmp_path / "r.html", results)
 
 
-def test_what_is_no_result_is_refused(tmp_path):
+def test_what_is_no_result_and_has_no_texts_is_refused(tmp_path, comparison):
+    target = tmp_path / "r.html"
     with pytest.raises(InputError, match="a report shows a Comparison"):
-        write_report(tmp_path / "r.html", "abc")
+        write_report(target, "abc")
+    with pytest.raises(InputError, match="queries must be"):
+        write_report(target, comparison, queries=["q"])
+    with pytest.raises(InputError, match="corpus must be"):
+        write_report(target, comparison, corpus="corpus.jsonl")
 
 
 def test_a_query_without_a_text_has_an_empty_one(tmp_path, comparison):

@@ -166,7 +166,7 @@ class ChoiceResult(Shown, Saved):
 
     @property
     def _conclusion(self) -> str:
-        of = f"the highest of {len(self.candidates)}"
+        of = f"the {'highest' if self.higher_is_better else 'lowest'} of {len(self.candidates)}"
         if self.candidate == self.against:
             return f"none of {len(self.candidates)} has a better mean than {self.against}"
         if self.verdict == "better":

@@ -444,8 +444,9 @@ class AcrossDatasets(Shown, Saved):
             difference, interval, _, verdict = evidence_of.get(str(system), ("", "", "", word))
             unmarked = getattr(average, "text", average)
             rows.append((system, *cells, unmarked, difference, interval, verdict))
-        percent = percent_text(1 - self.settings.alpha)
-        return Table((*means.header, "diff.", f"{percent} interval", "verdict"), rows)
+        adjusted = "adj. " if len(self.differences) > 1 else ""
+        interval = f"{adjusted}{percent_text(1 - self.settings.alpha)} interval"
+        return Table((*means.header, "diff.", interval, "verdict"), rows)
 
     def _scope(self, *, is_pair: bool) -> Iterator[str]:
         """Yield the interval of a pair, what marks mean, and what the verdict is about."""

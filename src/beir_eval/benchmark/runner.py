@@ -115,6 +115,8 @@ class Benchmark:
         parsed = DEFAULT_MEASURES if measures is None else parse_all(measures)
         self.measures: tuple[Measure, ...] = with_rel(parsed, rel)
         self._tasks = list(_read_tasks(datasets))
+        if not systems:
+            raise SettingError("there is no system; pass {name: system}")
         self._systems = {
             check_folder_name("system", name): System.from_object(name, system, top_k)
             for name, system in systems.items()
@@ -290,7 +292,7 @@ def _read_data_sets(name: str | None, source: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(source, Qrels) and name is not None:
         yield name, source
         return
-    path = as_path(source, "the data set")
+    path = as_path(source, "a data set (else a Dataset, or Qrels with a name)")
     if not path.is_dir():
         yield name or file_stem(path), read_qrels(path)
         return

@@ -80,7 +80,10 @@ class OutputFormats:
     def _format_and_file(self, value: str) -> tuple[str, Path]:
         """Return the format and the file of a value: FILE, or FORMAT=FILE."""
         name, equals, file = value.partition("=")
-        if equals and file and name in self._contents:
+        if equals and name in self._contents:
+            if not file:
+                msg = f"-o {value}: a file was expected behind ="
+                raise InputError(msg)
             return name, Path(file)
         path = Path(value)
         if value == "-":

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from beir_eval.comparison.records import GateCheck, Outcome
     from beir_eval.display.tables import Table
 
-#: The verdict whose colour an outcome has.
+#: How the note of a passed check begins.
 _MISSED = "A true loss of about"
+#: The verdict whose colour an outcome has.
 _COLOURS = {"passed": "better", "failed": "worse", "undecided": "undecided"}
 #: How many queries on which a system loses most are named.
 _MOST_QUERIES = 3

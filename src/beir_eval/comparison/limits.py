@@ -14,6 +14,7 @@ from beir_eval.comparison.verdict_sentences import (
     test_text,
 )
 from beir_eval.display.tables import Table, score_text
+from beir_eval.errors import number_of
 from beir_eval.evaluation.depths import (
     SHALLOW_PART,
     compares_depths,
@@ -370,6 +371,13 @@ def method_notes(comparison: Compared) -> Iterator[str]:
         f"{correction if number > 1 else ''}; better and worse at {settings.alpha:g}; "
         f"{intervals_text(settings, number)}"
     )
+    counts = [
+        0 if result.counted is None else result.counted.queries_not_judged or 0
+        for result, *_ in comparison.results.values()
+    ]
+    if unjudged := min(counts, default=0):
+        have = "has no judgements and is" if unjudged == 1 else "have no judgements and are"
+        yield f"{number_of(unjudged, 'query')} of the runs {have} left out"
     yield from _noise_sentences(comparison)
     for mean in comparison.means:
         if mean.repeats > 1:

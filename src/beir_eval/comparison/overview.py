@@ -140,8 +140,9 @@ def _verdicts(comparison: Compared) -> list[Sentence]:
                 ending = f"; this depends on {number_of(missing, 'missing query')}"
                 depending.append(measure)
         if compares_depths(measure, depths):
-            lowest, highest = min(depths.values()), max(depths.values())
-            ending += f", with {lowest:,} documents to {highest:,}"
+            shallowest = min(depths, key=depths.__getitem__)
+            ending += " and" if ending.startswith(", with") else ", with"
+            ending += f" only {depths[shallowest]:,} documents of {shallowest}"
         where = f", {sample_text(comparison, measure)}"
         pairs_of.setdefault((where, ending), []).extend(pairs)
     sentences = [
@@ -407,10 +408,10 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
             yield f"{pair.measure}: {text}" if are_several else f"{text[0].upper()}{text[1:]}"
         return
     for name in comparison.measures:
-        sizes = [pair.detectable for pair in undecided if pair.measure == name]
-        if known := [size for size in sizes if size is not None]:
+        pairs = [pair for pair in undecided if pair.measure == name]
+        if known := [pair.detectable for pair in pairs if pair.detectable is not None]:
             size = one_digit(statistics.median(known))
-            [pair, *_] = undecided
+            [pair, *_] = pairs
             counted = f"{pair.num_clusters or pair.num_queries:,} {unit_of(pair)}"
             of_measure = f"{name}: " if are_several else ""
             text = f"where undecided, {counted} can miss true differences below about {size}"
@@ -450,11 +451,10 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
             size = max(pair.loss_not_excluded or 0.0, pair.gain_not_excluded or 0.0)
             largest[pair.measure] = max(size, largest.get(pair.measure, 0.0))
         if largest:
+            few = any(pair.num_differing for pair in pairs)
+            differ = f"few {unit_of(pairs[0])} differ" if few else "no query differs"
             sizes = [f"{rounded_up_text(size)} ({name})" for name, size in largest.items()]
-            yield (
-                f"Where few {unit_of(pairs[0])} differ, true differences of up to "
-                f"{', '.join(sizes)} are not excluded"
-            )
+            yield (f"Where {differ}, true differences of up to {', '.join(sizes)} are not excluded")
         return
     for pair in pairs:
         sentence = not_excluded_text(pair)

@@ -143,9 +143,7 @@ class Comparison(Shown, Compared):
             digits: the number of decimals; by default 4, or 2 in percent.
             percent: whether measures from 0 to 1 are in percent.
         """
-        depths = unequal_depths_text(self.measures, self.deepest_rankings)
-        warnings = [*self.warnings(), *filter(None, [depths])]
-        return warnings_latex(warnings) + to_latex(self, ScoreFormat(digits, percent))
+        return warnings_latex(self.warnings()) + to_latex(self, ScoreFormat(digits, percent))
 
     def to_csv(self) -> str:
         """Return the differences with their evidence as CSV, a line for each.

@@ -253,11 +253,10 @@ def evidence_notes(differences: Iterable[Difference], margin: float) -> Iterator
 
 def too_small_margin_texts(undecided: Sequence[Difference], margin: float) -> Iterator[str]:
     """Yield that so few queries cannot show that undecided pairs are equivalent, if they cannot."""
-    size = max((pair.smallest_margin or 0.0 for pair in undecided), default=0.0)
-    if margin < size:
-        counted = (
-            f"{undecided[0].num_clusters or undecided[0].num_queries:,} {unit_of(undecided[0])}"
-        )
+    largest = max(undecided, key=lambda pair: pair.smallest_margin or 0.0, default=None)
+    size = 0.0 if largest is None else largest.smallest_margin or 0.0
+    if largest is not None and margin < size:
+        counted = f"{largest.num_clusters or largest.num_queries:,} {unit_of(largest)}"
         yield (
             f"{counted} are too few to show that systems are equivalent within {margin:g}: the "
             "test, which allows for rare large differences, needs a margin of at least "

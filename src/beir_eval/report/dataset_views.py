@@ -12,7 +12,7 @@ from beir_eval.comparison.alignment import custom_scales
 from beir_eval.comparison.coverage import choice_that_allows
 from beir_eval.comparison.tables import in_shown_order
 from beir_eval.datasets.corpus import Corpus
-from beir_eval.errors import ResultError, first_few
+from beir_eval.errors import InputError, ResultError, first_few
 from beir_eval.evaluation.tables import shared_measures
 from beir_eval.measures.scales import scale_of
 
@@ -188,10 +188,25 @@ class Texts:
     Attributes:
         queries: {query_id: text}.
         corpus: a ``Corpus``, {doc_id: text} or {doc_id: {"title", "text"}}; None if unknown.
+
+    Raises:
+        InputError: an argument has another type, such as a path: of its texts none would be shown.
     """
 
     queries: Mapping[str, str] = field(default_factory=dict)
     corpus: Corpus | Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the types of both arguments, not their content."""
+        if not isinstance(self.queries, Mapping):
+            msg = f"queries must be {{query_id: text}}, not {type(self.queries).__name__}"
+            raise InputError(msg)
+        if not isinstance(self.corpus, Corpus | Mapping | None):
+            msg = (
+                "corpus must be a Dataset's, {doc_id: text} or {doc_id: {'title', 'text'}}, not "
+                f"{type(self.corpus).__name__}"
+            )
+            raise InputError(msg)
 
     def query(self, query_id: str, length: int) -> str:
         """Return the text of a query, cut to ``length`` characters; "" if it is unknown."""

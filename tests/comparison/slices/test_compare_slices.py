@@ -228,7 +228,7 @@ def test_a_column_of_numbers_is_cut_into_four():
 @pytest.mark.parametrize(
     ("values", "settings", "error"),
     [
-        ({"q": "long"}, {}, TypeError),
+        ({"q": "long"}, {}, InputError),
         ({"q": math.nan}, {}, InputError),
         ({"q": 1}, {"parts": 1}, SettingError),
         ({"q": 1}, {"edges": (2, 1)}, SettingError),

@@ -51,13 +51,17 @@ def cut(
         unit: what the numbers count; appended to each label.
 
     Raises:
-        InputError: all values are NaN, or there are none.
+        InputError: a value is not a number, or all are NaN, or there are none.
         SettingError: fewer than two parts or more than 1,000, or edges that are not finite numbers
             or do not ascend.
 
     >>> cut({"q1": 3, "q2": 12, "q3": 4}, edges=(4, 8), unit="words")
     {'q1': 'below 4 words', 'q3': '4 to 7 words', 'q2': '8 or more words'}
     """
+    for query_id, value in values.items():
+        if not is_number(value):
+            msg = f"numbers were expected, not {shown(value)} for query {shown(query_id)}"
+            raise InputError(msg)
     numbers = {query_id: value for query_id, value in values.items() if not math.isnan(value)}
     if not numbers:
         raise InputError("there is no number to cut at; give one for each query")

@@ -412,8 +412,9 @@ class StagedResult(Shown, Saved):
 
     def _notes(self) -> Iterator[str]:
         yield (
-            "at best: the measure of a stage's documents in the best order; the share of a reason "
-            "is what its relevant documents would add, put back in the order of the rows"
+            "perfect: the measure of a stage's documents in perfect order; the share of a reason "
+            "is what its relevant documents would add, put back in the order of the rows; dropped "
+            "at: the last stage that lacks a document although one of its inputs had it"
         )
         count = len(self.differences) // max(1, len(self.measures))
         if count > 1:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PADDING = -1
 _DIMENSIONS = 2
+#: A higher row number is accepted only if a tenth of the numbers below it have an id.
+_HIGHEST_ROW = 100_000_000
 
 
 class DocIdTable(NamedTuple):
@@ -74,6 +76,9 @@ def _by_row_number(doc_ids: Mapping[Any, Any]) -> list[str]:
     """Return the ids in the order of row numbers, "" for numbers that the mapping leaves out."""
     id_of_row = {operator.index(row): id_text(doc_id) for row, doc_id in doc_ids.items()}
     highest = max(id_of_row, default=-1)
+    if highest > max(_HIGHEST_ROW, 10 * len(id_of_row)):  # such as ids of 63 bits in an index
+        msg = f"the row number {highest} is too high for {len(id_of_row):,} ids; count from 0"
+        raise ValueError(msg)
     if id_of_row and min(id_of_row) < 0:
         msg = f"a row number is {shown(min(id_of_row))}; they count from 0"
         raise ValueError(msg)
