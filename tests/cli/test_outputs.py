@@ -57,7 +57,7 @@ def test_options_of_latex_tables_need_one(folder):
         ("evaluate", "a.txt", "the ending of a file names its format, here one of .html, .json"),
         ("evaluate", "a.xml", "as in -o html=a.xml"),
         ("evaluate", "queries=a.csv", ""),
-        ("evaluate", "json=", "the ending of a file names its format"),
+        ("evaluate", "json=", "a file was expected behind ="),
         ("evaluate", "-", "- is not the name of an output"),
         ("compare", "a.parquet", "queries=FILE"),
         ("compare", "a.xml", "-o a.xml writes the checks of a gate; add --gate MEASURE"),
