@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,32 +111,57 @@ def few_differ(size: int, candidates: int, differing: int) -> Population:
     return sample
 
 
+def dl21_scores(measure: str = "nDCG@10") -> Floats:
+    """Return the scores of the 42 runs of DL 2021, f8[42, Q]."""
+    files = sorted(real_data().glob("published/dl21/*.trec.gz"))
+    names = [str(path.relative_to(real_data())) for path in files]
+    return scores_of("qrels/dl21-passage.trec.gz", names, measure)
+
+
+def gains_over(scores: Floats, baseline: int) -> Floats:
+    """Return the differences of all other rows from one of them, f8[S-1, Q]."""
+    return np.asarray(np.delete(scores, baseline, axis=0) - scores[baseline])
+
+
+def near_rank_10(dl21: Floats) -> Floats:
+    """Return the gains of eleven runs over the eleventh of 42, f8[11, Q]."""
+    return gains_over(dl21[np.argsort(-dl21.mean(axis=1))[4:16]], 6)
+
+
+def dl19_gains() -> Floats:
+    """Return the gains of twelve runs of DL 2019 over the first by name, f8[12, Q]."""
+    files = sorted(real_data().glob("runs/dl19/*.trec"))
+    names = [str(path.relative_to(real_data())) for path in files]
+    return gains_over(scores_of("qrels/dl19-passage.trec", names), 0)
+
+
+def fused_gains() -> Iterator[tuple[str, int, Floats]]:
+    """Yield (track, number of queries, gains of 27 fusions over the better run)."""
+    for track, size, judgements, first, second in (
+        ("2019", 43, "qrels/dl19-passage.trec", "runs/dl19/bm25.trec", "runs/dl19/tas-b.trec"),
+        (
+            "2021",
+            53,
+            "qrels/dl21-passage.trec.gz",
+            "published/dl21/p_bm25.trec.gz",
+            "runs/dl21/TUW_TAS-B_768.trec.gz",
+        ),
+    ):
+        yield track, size, gains_over(fused_scores(judgements, first, second), 27)
+
+
 def nulls() -> Iterator[tuple[str, Population]]:
     """Yield (name, population) of candidates of which none is better."""
-    data = real_data()
-    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
-    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
-    middle = int(np.argsort(dl21.mean(axis=1))[len(dl21) // 2])
-    others = np.delete(dl21, middle, axis=0) - dl21[middle]
+    dl21 = dl21_scores()
+    others = gains_over(dl21, int(np.argsort(dl21.mean(axis=1))[len(dl21) // 2]))
     for size in (30, 53, 100):
         yield f"DL 2021, {len(others)} runs, {size} queries", drawn(others, size)
-    files = [str(path.relative_to(data)) for path in sorted(data.glob("runs/dl19/*.trec"))]
-    dl19 = scores_of("qrels/dl19-passage.trec", files)
-    yield f"DL 2019, {len(dl19) - 1} runs, 43 queries", drawn(dl19[1:] - dl19[0], 43)
-    fused = fused_scores("qrels/dl19-passage.trec", "runs/dl19/bm25.trec", "runs/dl19/tas-b.trec")
-    yield "DL 2019, 27 fusions, 43 queries", drawn(fused[:-1] - fused[-1], 43)
-    fused = fused_scores(
-        "qrels/dl21-passage.trec.gz",
-        "published/dl21/p_bm25.trec.gz",
-        "runs/dl21/TUW_TAS-B_768.trec.gz",
-    )
-    yield "DL 2021, 27 fusions, 53 queries", drawn(fused[:-1] - fused[-1], 53)
+    dl19 = dl19_gains()
+    yield f"DL 2019, {len(dl19)} runs, 43 queries", drawn(dl19, 43)
+    for track, size, fused in fused_gains():
+        yield f"DL {track}, 27 fusions, {size} queries", drawn(fused, size)
     yield "20 copies of one candidate, 53 queries", drawn(np.repeat(others[:1], 20, axis=0), 53)
-    first = scores_of(
-        "qrels/dl21-passage.trec.gz",
-        [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))],
-        "Precision@1",
-    )
+    first = dl21_scores("Precision@1")
     yield "Precision@1 of DL 2021, systems exchanged, 53 queries", exchanged(first, 53)
     yield "20 candidates, 4 of 300 queries differ by 1", few_differ(300, 20, 4)
     yield "200 unrelated, normal, 50 queries", lambda rng: rng.normal(size=(200, 50))
@@ -148,58 +172,31 @@ def nulls() -> Iterator[tuple[str, Population]]:
 
 def powers() -> Iterator[tuple[str, Population]]:
     """Yield (name, population) of candidates of which some are better."""
-    data = real_data()
-    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
-    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
-    order = np.argsort(-dl21.mean(axis=1))
-    near = dl21[order[4:16]]
-    rows = np.delete(near, 6, axis=0) - near[6]
+    near = near_rank_10(dl21_scores())
     for size in (30, 53, 100):
-        yield f"DL 2021, 11 runs near rank 10, {size} queries", drawn(rows, size, centred=False)
-    fused = fused_scores(
-        "qrels/dl21-passage.trec.gz",
-        "published/dl21/p_bm25.trec.gz",
-        "runs/dl21/TUW_TAS-B_768.trec.gz",
-    )
-    rows = fused[:-1] - fused[-1]
-    yield "DL 2021, 27 fusions against the better run, 53 queries", drawn(rows, 53, centred=False)
+        name = f"DL 2021, 11 runs near rank 10, {size} queries"
+        yield name, drawn(near, size, centred=False)
+    _, (_, size, fused) = fused_gains()
+    name = f"DL 2021, 27 fusions against the better run, {size} queries"
+    yield name, drawn(fused, size, centred=False)
 
 
 def gains() -> Iterator[tuple[str, Floats, Population]]:
     """Yield (name, true gain of each candidate, population) to look at the interval."""
-    data = real_data()
-    files = [str(path.relative_to(data)) for path in sorted(data.glob("published/dl21/*.trec.gz"))]
-    dl21 = scores_of("qrels/dl21-passage.trec.gz", files)
-    order = np.argsort(-dl21.mean(axis=1))
-    rows = np.delete(dl21, order[20], axis=0) - dl21[order[20]]
-    for size in (30, 53, 100, 300):
-        yield (
-            f"DL 2021, 41 runs, {size} queries",
-            rows.mean(axis=1),
-            drawn(rows, size, centred=False),
+    dl21 = dl21_scores()
+    middle = int(np.argsort(-dl21.mean(axis=1))[20])
+    real = [
+        (f"DL 2021, {what}", size, rows)
+        for what, rows in (
+            ("41 runs", gains_over(dl21, middle)),
+            ("11 runs near rank 10", near_rank_10(dl21)),
         )
-    near = dl21[order[4:16]]
-    rows = np.delete(near, 6, axis=0) - near[6]
-    for size in (30, 53, 100, 300):
-        name = f"DL 2021, 11 runs near rank 10, {size} queries"
-        yield name, rows.mean(axis=1), drawn(rows, size, centred=False)
-    files = [str(path.relative_to(data)) for path in sorted(data.glob("runs/dl19/*.trec"))]
-    dl19 = scores_of("qrels/dl19-passage.trec", files)
-    rows = dl19[1:] - dl19[0]
-    yield "DL 2019, 12 runs, 43 queries", rows.mean(axis=1), drawn(rows, 43, centred=False)
-    for judgements, first, second, size in (
-        ("qrels/dl19-passage.trec", "runs/dl19/bm25.trec", "runs/dl19/tas-b.trec", 43),
-        (
-            "qrels/dl21-passage.trec.gz",
-            "published/dl21/p_bm25.trec.gz",
-            "runs/dl21/TUW_TAS-B_768.trec.gz",
-            53,
-        ),
-    ):
-        fused = fused_scores(judgements, first, second)
-        rows = fused[:-1] - fused[-1]
-        name = f"{Path(judgements).name[2:4]}: 27 fusions, {size} queries"
-        yield f"DL 20{name}", rows.mean(axis=1), drawn(rows, size, centred=False)
+        for size in (30, 53, 100, 300)
+    ]
+    real.append(("DL 2019, 12 runs", 43, dl19_gains()))
+    real += [(f"DL {track}: 27 fusions", size, rows) for track, size, rows in fused_gains()]
+    for name, size, rows in real:
+        yield f"{name}, {size} queries", rows.mean(axis=1), drawn(rows, size, centred=False)
     for shared in (0.0, 0.8):
         name = f"20 normal, correlation {shared:g}, no gain, 50 queries"
         yield name, np.zeros(20), correlated(20, 50, shared)

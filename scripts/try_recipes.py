@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -58,8 +57,7 @@ def try_recipe(name: str) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         clone = Path(folder, "clone")
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)  # noqa: S607
-        diff = (ROOT / "docs" / "recipes" / f"{name}.diff").read_text(encoding="utf-8")
-        files = [recipes.apply(part, clone) for part in re.split(r"\n(?=\+\+\+ )", diff)]
+        files = [recipes.apply(diff, clone) for diff in recipes.diffs_named(name)]
         print(f"{name}: {', '.join(str(file.relative_to(clone)) for file in files)}")
         environment = os.environ | {"PYTHONPATH": str(clone / "src")}
         commands = [[sys.executable, "-m", *check] for check in CHECKS]

@@ -60,6 +60,15 @@ def test_equal_scores_get_what_the_documentation_says():
     assert fused([equal[0], {"q": {"c": 7.0}}], k=1) == {"q": {"c": 1 / 2, "b": 1 / 2, "a": 1 / 3}}
 
 
+@pytest.mark.parametrize("size", [1e-310, 1e200, 1e308])
+def test_normalised_scores_are_the_same_whatever_their_size(size):
+    usual = [{"q": {"a": 1.0, "b": 0.5, "c": -1.0}}, SECOND]
+    others = [{"q": {doc: score * size for doc, score in usual[0]["q"].items()}}, SECOND]
+    for normalise in ("min-max", "z-score", "dbsf"):
+        expected = fused(usual, "sum", normalise=normalise)["q"]
+        assert fused(others, "sum", normalise=normalise)["q"] == pytest.approx(expected)
+
+
 def test_a_ranking_without_scores_has_the_scores_n_to_1():
     run = Run.from_rankings({"q": ["x", "y", "z"]})
     assert fused([run, run], "sum") == {"q": {"x": 6, "y": 4, "z": 2}}

@@ -157,8 +157,18 @@ def _by_rank(ranking: _Ranking, k: float) -> Floats:
     return 1 / (k + np.arange(1, 1 + len(ranking.scores)))
 
 
+def _near_1(ranking: _Ranking) -> Floats:
+    """Return the scores times a power of 2, which rounds nothing: their squares are floats."""
+    return np.asarray(np.ldexp(ranking.scores, -np.frexp(np.abs(ranking.scores).max())[1]))
+
+
+def _min_max(ranking: _Ranking) -> Floats:
+    scores = _near_1(ranking)
+    return np.asarray((scores - scores.min()) / (np.ptp(scores) or 1.0))
+
+
 def _z_score(ranking: _Ranking) -> Floats:
-    scores = ranking.scores
+    scores = _near_1(ranking)
     if not np.ptp(scores):  # the deviation of equal scores may be a rounding error
         return np.zeros_like(scores)
     return np.asarray((scores - scores.mean()) / scores.std())
@@ -167,7 +177,7 @@ def _z_score(ranking: _Ranking) -> Floats:
 #: {value of ``normalise``: a function that returns the new scores of a ranking, f8[D]}.
 _NORMALISED: Mapping[str | None, Callable[[_Ranking], Floats]] = {
     None: lambda ranking: ranking.scores,
-    "min-max": lambda of: (of.scores - of.scores.min()) / (np.ptp(of.scores) or 1.0),
+    "min-max": _min_max,
     "z-score": _z_score,
     "dbsf": lambda ranking: _z_score(ranking) / 6 + 0.5,
 }

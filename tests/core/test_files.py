@@ -279,6 +279,12 @@ def test_a_key_or_a_text_that_is_not_unicode_cannot_be_saved(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["replacement.json"]
 
 
+def test_completion_offers_no_deprecated_methods():
+    names = dir(Thing(sizes=()))
+    assert {"save", "load", "model_dump"} <= set(names)
+    assert not {"dict", "json", "copy", "parse_raw"} & set(names)
+
+
 def test_the_first_bytes_of_a_file_show_whether_it_is_packed_or_parquet(tmp_path):
     shown = {b"\x1f\x8b\x08": (True, False), b"\x28\xb5\x2f\xfd": (True, False)}
     shown |= {b"PAR1": (False, True), b"PAR": (False, False), b"": (False, False)}

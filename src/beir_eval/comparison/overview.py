@@ -404,7 +404,9 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
         return
     if len(undecided) == 1:
         [pair] = undecided
-        if text := _power_text(pair, comparison.settings.margin):
+        is_only = comparison.num_comparisons == 1
+        which = "this pair" if is_only else f"{pair.system} vs {pair.against}"
+        if text := _power_text(pair, comparison.settings.margin, which):
             yield f"{pair.measure}: {text}" if are_several else f"{text[0].upper()}{text[1:]}"
         return
     for name in comparison.measures:
@@ -418,7 +420,7 @@ def _power_sentences(comparison: Compared) -> Iterator[str]:
             yield f"{of_measure}{text}" if are_several else f"{text[0].upper()}{text[1:]}"
 
 
-def _power_text(pair: Difference, margin: float) -> str:
+def _power_text(pair: Difference, margin: float, which: str) -> str:
     """Return which difference usually shows, and what it takes to show one of the margin.
 
     If the interval lies inside the margin: that so few queries cannot show equality. Why nothing is
@@ -437,7 +439,7 @@ def _power_text(pair: Difference, margin: float) -> str:
         need = ""
     repeats = "" if pair.repeat_variance is None else " and these repeats"
     return (
-        f"for this pair, {number:,} {unit}{repeats} can usually show a difference of about "
+        f"for {which}, {number:,} {unit}{repeats} can usually show a difference of about "
         f"{one_digit(pair.detectable)}{need}"
     )
 
@@ -454,7 +456,7 @@ def _not_excluded_sentences(comparison: Compared) -> Iterator[str]:
             few = any(pair.num_differing for pair in pairs)
             differ = f"few {unit_of(pairs[0])} differ" if few else "no query differs"
             sizes = [f"{rounded_up_text(size)} ({name})" for name, size in largest.items()]
-            yield (f"Where {differ}, true differences of up to {', '.join(sizes)} are not excluded")
+            yield f"Where {differ}, true differences of up to {', '.join(sizes)} are not excluded"
         return
     for pair in pairs:
         sentence = not_excluded_text(pair)

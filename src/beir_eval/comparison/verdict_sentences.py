@@ -247,7 +247,12 @@ def evidence_notes(differences: Iterable[Difference], margin: float) -> Iterator
         margin: the smallest difference that matters, in the unit of the measures.
     """
     undecided = [pair for pair in differences if pair.verdict == "undecided"]
-    yield from dict.fromkeys(pair.power_note for pair in undecided if pair.power_note)
+    notes = {pair.power_note for pair in undecided}
+    if len(notes) == 1:
+        yield from notes - {""}
+    for pair in undecided if len(notes) > 1 else ():
+        if pair.power_note:
+            yield f"{pair.measure}, {pair.system} vs {pair.against}: {pair.power_note}"
     yield from too_small_margin_texts(undecided, margin)
 
 

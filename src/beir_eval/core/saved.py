@@ -31,6 +31,14 @@ SCHEMA_VERSION = 2
 
 #: Endings of files that are not JSON: who names one expects another output.
 _OTHER_ENDINGS = frozenset({".html", ".htm", ".md", ".tex", ".csv", ".tsv", ".xml", ".parquet"})
+#: Methods of pydantic 1 that ``BaseModel`` still has. They are not needed here, and "dict", "json"
+#: and "copy" would look like methods of a result.
+_DEPRECATED = frozenset(
+    {
+        *("dict", "json", "copy", "construct", "schema", "schema_json", "validate", "from_orm"),
+        *("parse_obj", "parse_raw", "parse_file", "update_forward_refs"),
+    }
+)
 
 
 def stated_settings(settings: DataclassInstance) -> dict[str, Any]:
@@ -104,6 +112,10 @@ class Saved(BaseModel):
             msg = f"{path}: not saved, the {self.WHAT} contains text that is not Unicode: {error}"
             raise ResultError(msg) from error
         write_atomically(target, content.encode())
+
+    def __dir__(self) -> list[str]:
+        """Return the names for completion, without the deprecated methods of pydantic."""
+        return [name for name in super().__dir__() if name not in _DEPRECATED]
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from beir_eval.core.ranking_sample import Sampler
-from beir_eval.inspection.confused_inputs import (
-    judgements_as_run,
-    swapped_inputs,
-)
+from beir_eval.inspection.confused_inputs import judgements_as_run, swapped_inputs
 from beir_eval.inspection.finding import (
     LEAST_DOCUMENTS,
     LEAST_LONG,
